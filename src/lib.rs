@@ -18,6 +18,8 @@
 //! - **Report**: what a Proof Pack sells; **retained** as the bytes that were sold, **shared** under a slug of its own.
 //!   **Source**: the page that a report cites. **Quote**: what a purchase would cost, kept for a while.
 //! - **Bundle report**: what several sources say together. **Group**: sources that carry one text and count as one.
+//! - **Answer check**: a whole text held against sources. **Statement**: a part of it; a **claim** where a source must bear
+//!   it out. **Correction**: a claim that a source contradicts, with the passage.
 //! - **Finding**: a passage that bears on a question. **Citation**: a finding as a report shows it. **Synthesis**: what
 //!   is left of a language model's claims once they are checked.
 //! - **Bundle**: a report on several sources, paid for through a payment link. **Order**: one that was bought.

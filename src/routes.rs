@@ -2,7 +2,8 @@
 //! operator's `routes` command are made from it.
 
 use crate::api::buyer::{
-    access, diagnose, first_words, legacy, preview, proof_pack, quotes, reports, retry,
+    access, check, diagnose, first_words, legacy, preview, proof_bundle, proof_pack, quotes,
+    reports, retry,
 };
 use crate::api::directory::discovery::{
     crawlers, figures, full, health, keys, llms, manifest, trust,
@@ -13,14 +14,16 @@ use crate::api::orders::{bundle_pay, bundles, delivery, leads, webhook};
 use crate::api::{operator, site};
 use crate::app::Row;
 use crate::domain::bundle::Bundle;
+use crate::domain::check::CheckDepth;
 use crate::domain::endpoint::{Endpoint, HTML, Parameter, Price, Tag};
 use crate::domain::level::Product;
 use crate::domain::pack::Pack;
 use crate::domain::rate::RateClass;
 use crate::domain::shapes::{
-    ACCESS_REQUEST, BUNDLE_LEAD_REQUEST, COMPUTE_REQUEST, CONTACT_REQUEST, DIAGNOSE_REQUEST,
-    FOLLOW_UP_REQUEST, PACK_LEAD_REQUEST, PROOF_PACK_REQUEST, QUOTE_REQUEST, QUOTED_PRODUCTS,
-    RECOVER_REQUEST, REFRESH_REQUEST, SHARE_REQUEST,
+    ACCESS_REQUEST, BUNDLE_LEAD_REQUEST, CHECK_REQUEST, COMPUTE_REQUEST, CONTACT_REQUEST,
+    DIAGNOSE_REQUEST, FOLLOW_UP_REQUEST, PACK_LEAD_REQUEST, PAGES_REQUEST, PROOF_BUNDLE_REQUEST,
+    PROOF_PACK_REQUEST, QUOTE_REQUEST, QUOTED_PRODUCTS, RECOVER_REQUEST, REFRESH_REQUEST,
+    SHARE_REQUEST,
 };
 use crate::domain::tier::Tier;
 use crate::http::{Guard, Method, Route};
@@ -106,6 +109,16 @@ const BUNDLE: Parameter = Parameter {
     name: "bundle",
     doc: "The bundle to be priced; builder when absent, or audit for more sources than builder takes.",
     one_of: &Bundle::NAMES,
+};
+const OF_BUNDLE: Parameter = Parameter {
+    name: "bundle",
+    doc: "The bundle to be priced; on a paid operation it must agree with header and body.",
+    one_of: &Bundle::NAMES,
+};
+const DEPTH: Parameter = Parameter {
+    name: "depth",
+    doc: "The depth to be priced, for one source; on a paid operation it must agree with header and body.",
+    one_of: &CheckDepth::NAMES,
 };
 
 const LEAD_ID: Parameter = Parameter {
@@ -241,8 +254,8 @@ const fn console(
 pub static ROUTES: &[Row] = &[
     // Paid
     Row { from_alias: true, ..post("/v1/x402/access", run!(access::buy), Endpoint {
-        takes: Some(&ACCESS_REQUEST), query: &[TIER, SOURCE], price: Price::Of(Product::Context),
-        statuses: &[400, 402, 409, 413, 415, 422, 503], rate: RateClass::Sale, tool: Some("web_to_markdown"), ..paid("Buy the clean markdown of one page") }) },
+        takes: Some(&ACCESS_REQUEST), or_takes: &[&PAGES_REQUEST], query: &[TIER, SOURCE], price: Price::Of(Product::Context),
+        statuses: &[400, 402, 409, 413, 415, 422, 503], rate: RateClass::Sale, tool: Some("web_to_markdown"), ..paid("Buy the clean markdown of one page, or of several") }) },
     Row { from_alias: true, ..get("/v1/x402/access", run!(access::probe), Endpoint {
         query: &[TIER, SOURCE], price: Price::Of(Product::Context), statuses: &[422], rate: RateClass::Probe,
         ..paid("The challenge of the paid operation, for directories; takes no payment") }) },
@@ -253,8 +266,22 @@ pub static ROUTES: &[Row] = &[
     Row { from_alias: true, ..get("/v1/x402/proof-pack", run!(proof_pack::probe), Endpoint {
         query: &[PACK, SOURCE], price: Price::Of(Product::ProofPack), statuses: &[422], rate: RateClass::Probe,
         ..paid("The challenge of a Proof Pack, for directories; takes no payment") }) },
+    post("/v1/x402/proof-bundle", run!(proof_bundle::buy), Endpoint {
+        takes: Some(&PROOF_BUNDLE_REQUEST), query: &[OF_BUNDLE, SOURCE], price: Price::Of(Product::ProofBundle),
+        statuses: &[400, 402, 409, 413, 415, 422, 503], rate: RateClass::Sale, tool: Some("proof_bundle"),
+        ..paid("Buy a report on what several sources say together") }),
+    get("/v1/x402/proof-bundle", run!(proof_bundle::probe), Endpoint {
+        query: &[OF_BUNDLE, SOURCE], price: Price::Of(Product::ProofBundle), statuses: &[422], rate: RateClass::Probe, in_openapi: false,
+        ..paid("The challenge of an Evidence Bundle, for directories; takes no payment") }),
+    post("/v1/x402/check", run!(check::buy), Endpoint {
+        takes: Some(&CHECK_REQUEST), query: &[DEPTH, SOURCE], price: Price::Of(Product::Check),
+        statuses: &[400, 402, 404, 409, 410, 413, 415, 422, 503], rate: RateClass::Sale, tool: Some("check_text"),
+        ..paid("Buy a check of each claim of a text against sources") }),
+    get("/v1/x402/check", run!(check::probe), Endpoint {
+        query: &[DEPTH, SOURCE], price: Price::Of(Product::Check), statuses: &[422], rate: RateClass::Probe, in_openapi: false,
+        ..paid("The challenge of a check, for directories; takes no payment") }),
     post("/v1/x402/retry", run!(retry::redeem), Endpoint {
-        takes: Some(&ACCESS_REQUEST), or_takes: Some(&PROOF_PACK_REQUEST), price: Price::Credit, rate: RateClass::Credit,
+        takes: Some(&ACCESS_REQUEST), or_takes: &[&PAGES_REQUEST, &PROOF_PACK_REQUEST, &PROOF_BUNDLE_REQUEST, &CHECK_REQUEST], price: Price::Credit, rate: RateClass::Credit,
         statuses: &[400, 402, 409, 413, 415, 422, 503],
         ..paid("Redeem the retry credit of an accepted payment") }),
 

@@ -2,13 +2,16 @@
 
 pub mod access;
 pub mod challenge;
+pub mod check;
 pub mod diagnose;
 pub mod first_words;
 pub mod legacy;
 pub mod paid;
 pub mod preview;
+pub mod proof_bundle;
 pub mod proof_pack;
 pub mod quotes;
 pub mod report_page;
 pub mod reports;
 pub mod retry;
+pub mod sources;

@@ -7,7 +7,7 @@ use crate::api::buyer::challenge;
 use crate::api::site;
 use crate::app::App;
 use crate::domain::endpoint::Price;
-use crate::domain::level::{Level, Product};
+use crate::domain::level::{LineItem, Product};
 use crate::domain::rate::{Standing, WINDOW_SECONDS};
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, RetryCredit, With};
 use crate::flows::sale::refusals::{self, PaidAttempt};
@@ -49,6 +49,10 @@ pub fn status(code: Code) -> u16 {
         | Code::InvalidPack
         | Code::PackMismatch
         | Code::InvalidBundle
+        | Code::BundleMismatch
+        | Code::InvalidDepth
+        | Code::DepthMismatch
+        | Code::SourcesUnread
         | Code::InvalidProduct
         | Code::InvalidPayment
         | Code::PaymentReplayed
@@ -90,11 +94,11 @@ pub fn status(code: Code) -> u16 {
 pub fn reply(app: &App, refusal: &Refusal, call: &Call) -> Reply {
     match &refusal.with {
         With::Challenge {
-            level,
+            item,
             error,
             settlement,
         } => {
-            let reply = payment_required(app, *level, error, settlement.as_ref());
+            let reply = payment_required(app, *item, error, settlement.as_ref());
             with_explanation(app, reply, &refusal.message)
         }
         _ => plain(app, refusal, &call.request_id),
@@ -138,12 +142,12 @@ fn error_page(app: &App, code: Code, message: &str, path: &str, request_id: &str
 
 fn payment_required(
     app: &App,
-    level: Level,
+    item: LineItem,
     error: &str,
     settlement: Option<&FailedSettlement>,
 ) -> Reply {
-    let fresh = app.offers.challenge_because(level, error);
-    let reply = challenge::required(app, level, &fresh);
+    let fresh = app.offers.challenge_because(item, error);
+    let reply = challenge::required(app, item.level, &fresh);
     match settlement {
         None => reply,
         Some(failed) => reply.header(
@@ -253,6 +257,20 @@ pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
             let rejected = rejected.iter();
             let rejected = rejected.map(|(url, reason)| json!({"url": url, "reason": reason}));
             body["rejected_urls"] = rejected.collect();
+        }
+        With::Sources(read) => {
+            let unread = read.unread.iter();
+            let unread = unread.map(|unread| {
+                json!({"source": unread.source, "code": unread.code.text(), "message": unread.message})
+            });
+            body["unread"] = unread.collect();
+            body["readable"] = read.readable.clone().into();
+            if let Some(item) = read.instead {
+                body["instead"] = json!({
+                    item.product().level_word(): item.level.name(), "sources": read.readable.len(),
+                    "amount": item.price().units().to_string(), "price_usdc": item.price().as_usdc(),
+                });
+            }
         }
         With::TextToSign(text) => {
             body["payment_proof"] =

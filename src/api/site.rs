@@ -109,7 +109,7 @@ pub async fn quickstart(app: Shared, call: Call) -> Reply {
 pub async fn paid_test(app: Shared, call: Call) -> Reply {
     constant(&app, &call, |app, site| {
         let tier = Tier::default();
-        let body = challenge::unpaid(app, Level::Tier(tier)).body;
+        let body = challenge::unpaid(app, Level::Tier(tier).into()).body;
         let challenge_json = String::from_utf8_lossy(&body);
         pages::buyer::paid_test::page(&pages::buyer::paid_test::PaidTestView {
             site,
@@ -293,7 +293,7 @@ fn docs_view<'a>(app: &App, site: Site<'a>) -> DocsView<'a> {
             },
             query: row.about.query.iter().map(parameter).collect(),
             headers: row.about.needs.iter().map(parameter).collect(),
-            bodies: (row.about.takes.iter().chain(&row.about.or_takes))
+            bodies: (row.about.takes.iter().chain(row.about.or_takes))
                 .map(|object| object.name)
                 .collect(),
             gives: row.about.gives,
@@ -302,7 +302,7 @@ fn docs_view<'a>(app: &App, site: Site<'a>) -> DocsView<'a> {
         .collect();
     let used_by = |object: &'static Object| -> Vec<&'static str> {
         let takes = |row: &&crate::app::Row| {
-            (row.about.takes.iter().chain(&row.about.or_takes))
+            (row.about.takes.iter().chain(row.about.or_takes))
                 .any(|taken| taken.name == object.name)
         };
         public().filter(takes).map(|row| row.path).collect()

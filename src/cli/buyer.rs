@@ -1,6 +1,7 @@
-//! Commands for buyers and visitors: demo, purchase, and the converter and evidence check without payment.
+//! Commands for buyers and visitors: demo, purchase, and the converter and the checks without payment.
 
 pub(crate) mod buy;
+pub(crate) mod check;
 pub(crate) mod complaint;
 pub(crate) mod convert;
 pub(crate) mod demo;

@@ -20,7 +20,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::config::{ConfigError, journal_listens};
 
-use buyer::{buy, convert, demo, evidence};
+use buyer::{buy, check, convert, demo, evidence};
 use data::{backup, export, ledger, person, reports, restore};
 use operate::{console, leads, mail, orders, pause, payments, tls, webhook};
 use serve::{config, doctor, healthcheck, init, setup};
@@ -47,6 +47,8 @@ enum Command {
     Convert(convert::Args),
     /// Check a question or claim against a page or text locally, without payment
     Evidence(evidence::Args),
+    /// Check a whole text against sources locally, without payment
+    Check(check::Args),
     /// Buy a page, or a report on one, from any x402 seller
     Buy(buy::Args),
     /// Write, check or show the configuration
@@ -111,7 +113,7 @@ enum Command {
 
 /// The commands as `--help` shows them; what is in no group follows at the end.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Try it", &["demo", "convert", "evidence", "buy"]),
+    ("Try it", &["demo", "convert", "evidence", "check", "buy"]),
     (
         "Set up and run",
         &[
@@ -217,6 +219,7 @@ impl Args {
             Command::Init(args) => args.run(),
             Command::Convert(args) => args.run(),
             Command::Evidence(args) => args.run(),
+            Command::Check(args) => args.run(),
             Command::Buy(args) => args.run(),
             Command::Config(args) => args.run(),
             Command::Payments(args) => args.run(),

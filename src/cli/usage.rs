@@ -23,7 +23,10 @@ pub(in crate::cli) fn failure(error: &clap::Error) -> Failure {
 
 /// A heading followed by its list.
 fn one_line(paragraph: &str) -> String {
-    let mut lines = paragraph.lines().map(str::trim);
+    // A list may be longer: its dots would stand before those of the sentence.
+    let mut lines = paragraph
+        .lines()
+        .map(|line| line.trim().trim_end_matches("..."));
     let first = lines.next().unwrap_or_default();
     match lines.collect::<Vec<_>>().join(", ") {
         rest if rest.is_empty() => first.to_owned(),

@@ -39,15 +39,11 @@ pub enum Coin {
 }
 
 impl Guard {
-    pub fn costs(&self, gas: Amount, fetches: bool) -> Costs {
+    pub fn costs(&self, gas: Amount, fetches: usize) -> Costs {
         Costs {
             gas,
             facilitator_fee: self.facilitator_fee,
-            supplier: if fetches {
-                self.fetch_cost
-            } else {
-                Amount::ZERO
-            },
+            supplier: self.fetch_cost.times(fetches),
             minimum_profit: self.minimum_profit,
         }
     }

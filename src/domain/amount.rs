@@ -65,6 +65,12 @@ impl Amount {
         (self.as_usdc() / whole.as_usdc() * 1e6).round() / 1e6
     }
 
+    /// As many times; too much for any sale where it overflows.
+    pub fn times(self, count: usize) -> Amount {
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        Amount(self.0.saturating_mul(count))
+    }
+
     pub fn checked_add(self, other: Amount) -> Option<Amount> {
         self.0.checked_add(other.0).map(Amount)
     }

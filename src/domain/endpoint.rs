@@ -13,8 +13,8 @@ pub struct Endpoint {
     pub summary: &'static str,
     pub tag: Tag,
     pub takes: Option<&'static Object>,
-    /// Another shape that the body may have instead.
-    pub or_takes: Option<&'static Object>,
+    /// Other shapes that the body may have instead.
+    pub or_takes: &'static [&'static Object],
     pub query: &'static [Parameter],
     /// Names of the query parameters that it cannot do without.
     pub needs_query: &'static [&'static str],
@@ -74,7 +74,7 @@ impl Endpoint {
             summary,
             tag,
             takes: None,
-            or_takes: None,
+            or_takes: &[],
             query: &[],
             needs_query: &[],
             needs: &[],

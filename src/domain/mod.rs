@@ -7,6 +7,7 @@ pub mod brokerage;
 pub mod bundle;
 pub mod cache;
 pub mod certificate;
+pub mod check;
 pub mod checkout;
 pub mod closed_set;
 pub mod csv;

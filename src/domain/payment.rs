@@ -180,6 +180,7 @@ pub struct Payment {
     /// Our own terms that were signed; empty once there is neither a settle to repeat nor an answer to tell them in.
     #[serde(with = "bytes")]
     pub requirements: Vec<u8>,
+    #[serde(with = "crate::domain::purchase::record")]
     pub purchase: Purchase,
     pub fingerprint: Fingerprint,
     /// The key of the buyer's own `payment-identifier`, if one came with the payment.

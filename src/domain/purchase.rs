@@ -4,9 +4,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::domain::amount::Amount;
+use crate::domain::bundle::Bundle;
 use crate::domain::cache::Reading;
+use crate::domain::check::CheckDepth;
 use crate::domain::keys::Fingerprint;
-use crate::domain::level::{Level, Product};
+use crate::domain::level::{Level, LineItem, Product};
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 
@@ -15,6 +17,9 @@ use crate::domain::tier::Tier;
 pub enum Purchase {
     Context(ContextPurchase),
     ProofPack(ProofPackPurchase),
+    Pages(PagesPurchase),
+    ProofBundle(ProofBundlePurchase),
+    Check(CheckPurchase),
 }
 
 /// One page as markdown.
@@ -40,8 +45,126 @@ pub struct ProofPackPurchase {
     pub force_refresh: bool,
 }
 
+/// Several pages as markdown, in one answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PagesPurchase {
+    /// The canonical targets, all different.
+    pub target_urls: Vec<String>,
+    /// The tier's name.
+    pub tier: String,
+    /// Skip reading the cache.
+    pub force_refresh: bool,
+    /// With fewer pages than this the sale is refused.
+    pub min_pages: usize,
+}
+
+/// A report on what several sources say together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProofBundlePurchase {
+    pub sources: Vec<SourceInput>,
+    pub question: String,
+    /// The bundle's name.
+    pub bundle: String,
+    /// Skip reading the cache, be it stated or the default of the bundle's pack.
+    pub force_refresh: bool,
+}
+
+/// A text, to be checked claim by claim against sources.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckPurchase {
+    pub text: String,
+    pub sources: Vec<SourceInput>,
+    /// The depth's name.
+    pub depth: String,
+    /// Skip reading the cache.
+    pub force_refresh: bool,
+}
+
+/// A source as a buyer names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceInput {
+    /// A page: its canonical address.
+    Page(String),
+    /// A text that came with the request.
+    Text { title: Option<String>, text: String },
+    /// The source of a retained report: its identifier.
+    Report(String),
+}
+
+impl SourceInput {
+    /// The page's address; nothing for other sources.
+    pub fn target_url(&self) -> Option<&str> {
+        match self {
+            SourceInput::Page(target_url) => Some(target_url),
+            SourceInput::Text { .. } | SourceInput::Report(_) => None,
+        }
+    }
+
+    /// What answers call it: a page's address, `urn:sha256:…` of a text, `urn:context402:report:…` of a report's source.
+    pub fn name(&self) -> String {
+        match self {
+            SourceInput::Page(target_url) => target_url.clone(),
+            SourceInput::Text { text, .. } => {
+                format!("urn:sha256:{}", hex::encode(Sha256::digest(text)))
+            }
+            SourceInput::Report(id) => format!("urn:context402:report:{id}"),
+        }
+    }
+
+    fn forget_text(&mut self) {
+        if let SourceInput::Text { title, text } = self {
+            *title = None;
+            *text = String::new();
+        }
+    }
+}
+
+impl PagesPurchase {
+    pub fn tier(&self) -> Tier {
+        // Records are only ever written with a tier's own name.
+        Tier::parse(&self.tier).unwrap_or_default()
+    }
+}
+
+impl ProofBundlePurchase {
+    /// What a request asks for, with everything that it leaves out filled in.
+    pub fn new(
+        sources: Vec<SourceInput>,
+        bundle: Bundle,
+        question: Option<&str>,
+        force_refresh: Option<bool>,
+    ) -> Self {
+        let refreshes = bundle.pack().refreshes_by_default();
+        ProofBundlePurchase {
+            sources,
+            question: asked(question).to_owned(),
+            bundle: bundle.name().to_owned(),
+            force_refresh: force_refresh.unwrap_or(refreshes),
+        }
+    }
+
+    pub fn bundle(&self) -> Bundle {
+        // Records are only ever written with a bundle's own name.
+        Bundle::parse(&self.bundle).unwrap_or_default()
+    }
+}
+
+impl CheckPurchase {
+    pub fn depth(&self) -> CheckDepth {
+        // Records are only ever written with a depth's own name.
+        CheckDepth::parse(&self.depth).unwrap_or_default()
+    }
+}
+
 /// What is asked where the buyer asks nothing (specification 2.5).
 pub const DEFAULT_QUESTION: &str = "What does this source establish?";
+
+/// The question, or the default one in place of none.
+fn asked(question: Option<&str>) -> &str {
+    let question = question.map(str::trim).filter(|text| !text.is_empty());
+    question.unwrap_or(DEFAULT_QUESTION)
+}
 
 impl ContextPurchase {
     pub fn tier(&self) -> Tier {
@@ -58,10 +181,9 @@ impl ProofPackPurchase {
         question: Option<&str>,
         force_refresh: Option<bool>,
     ) -> Self {
-        let question = question.map(str::trim).filter(|text| !text.is_empty());
         ProofPackPurchase {
             target_url,
-            question: question.unwrap_or(DEFAULT_QUESTION).to_owned(),
+            question: asked(question).to_owned(),
             pack: pack.name().to_owned(),
             force_refresh: force_refresh.unwrap_or(pack.refreshes_by_default()),
         }
@@ -78,6 +200,9 @@ impl Purchase {
         match self {
             Purchase::Context(context) => Level::Tier(context.tier()),
             Purchase::ProofPack(pack) => Level::Pack(pack.pack()),
+            Purchase::Pages(pages) => Level::Tier(pages.tier()),
+            Purchase::ProofBundle(bundle) => Level::Bundle(bundle.bundle()),
+            Purchase::Check(check) => Level::Check(check.depth()),
         }
     }
 
@@ -85,8 +210,21 @@ impl Purchase {
         self.level().product()
     }
 
+    /// The level, and how often it is bought: for each page, and for each source of a check.
+    pub fn line_item(&self) -> LineItem {
+        let quantity = match self {
+            Purchase::Pages(pages) => pages.target_urls.len(),
+            Purchase::Check(check) => check.sources.len(),
+            Purchase::Context(_) | Purchase::ProofPack(_) | Purchase::ProofBundle(_) => 1,
+        };
+        LineItem {
+            level: self.level(),
+            quantity,
+        }
+    }
+
     pub fn price(&self) -> Amount {
-        self.level().price()
+        self.line_item().price()
     }
 
     /// Empties what the buyer wrote. The level stays, and a payment's fingerprint still tells purchases apart.
@@ -97,31 +235,72 @@ impl Purchase {
                 pack.target_url = String::new();
                 pack.question = String::new();
             }
+            Purchase::Pages(pages) => pages.target_urls.iter_mut().for_each(String::clear),
+            Purchase::ProofBundle(bundle) => {
+                bundle.sources = vec![SourceInput::Page(String::new()); bundle.sources.len()];
+                bundle.question = String::new();
+            }
+            Purchase::Check(check) => {
+                check.sources = vec![SourceInput::Page(String::new()); check.sources.len()];
+                check.text = String::new();
+            }
         }
     }
 
-    pub fn target_url(&self) -> &str {
+    /// Empties the texts that came with the request. They are in the answer; the record of the payment needs them only
+    /// until there is one.
+    pub fn forget_sources(&mut self) {
         match self {
-            Purchase::Context(context) => &context.target_url,
-            Purchase::ProofPack(pack) => &pack.target_url,
+            Purchase::ProofBundle(bundle) => {
+                bundle.sources.iter_mut().for_each(SourceInput::forget_text);
+            }
+            Purchase::Check(check) => {
+                check.sources.iter_mut().for_each(SourceInput::forget_text);
+                check.text = String::new();
+            }
+            Purchase::Context(_) | Purchase::ProofPack(_) | Purchase::Pages(_) => {}
         }
     }
 
-    /// What is asked of the page, where anything is.
+    /// The first page that it reads; empty where it reads none.
+    pub fn target_url(&self) -> &str {
+        self.target_urls().next().unwrap_or_default()
+    }
+
+    /// Every page that it reads.
+    pub fn target_urls(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        match self {
+            Purchase::Context(ContextPurchase { target_url, .. })
+            | Purchase::ProofPack(ProofPackPurchase { target_url, .. }) => {
+                Box::new(std::iter::once(target_url.as_str()))
+            }
+            Purchase::Pages(pages) => Box::new(pages.target_urls.iter().map(String::as_str)),
+            Purchase::ProofBundle(ProofBundlePurchase { sources, .. })
+            | Purchase::Check(CheckPurchase { sources, .. }) => {
+                Box::new(sources.iter().filter_map(SourceInput::target_url))
+            }
+        }
+    }
+
+    /// What is asked of the sources, where anything is.
     pub fn question(&self) -> Option<&str> {
         match self {
-            Purchase::Context(_) => None,
             Purchase::ProofPack(pack) => Some(&pack.question),
+            Purchase::ProofBundle(bundle) => Some(&bundle.question),
+            Purchase::Context(_) | Purchase::Pages(_) | Purchase::Check(_) => None,
         }
     }
 
-    /// From where the page is read.
+    /// From where the pages are read.
     pub fn reading(&self) -> Reading {
         Reading {
             cache: self.level().cache(),
             refresh: match self {
                 Purchase::Context(context) => context.force_refresh,
                 Purchase::ProofPack(pack) => pack.force_refresh,
+                Purchase::Pages(pages) => pages.force_refresh,
+                Purchase::ProofBundle(bundle) => bundle.force_refresh,
+                Purchase::Check(check) => check.force_refresh,
             },
         }
     }
@@ -129,7 +308,11 @@ impl Purchase {
     /// What a request has to say of the cache, where it is not what the level does by itself.
     pub fn stated_refresh(&self) -> Option<bool> {
         let refresh = self.reading().refresh;
-        let default = matches!(self.level(), Level::Pack(pack) if pack.refreshes_by_default());
+        let default = match self.level() {
+            Level::Pack(pack) => pack.refreshes_by_default(),
+            Level::Bundle(bundle) => bundle.pack().refreshes_by_default(),
+            Level::Tier(_) | Level::Check(_) => false,
+        };
         (refresh != default).then_some(refresh)
     }
 
@@ -143,7 +326,25 @@ impl Purchase {
         };
         let level = self.level();
         part(level.product().name());
-        part(self.target_url());
+        match self {
+            Purchase::Context(_) | Purchase::ProofPack(_) => part(self.target_url()),
+            Purchase::Pages(pages) => {
+                // No page has this address.
+                part("");
+                part(&pages.min_pages.to_string());
+                pages.target_urls.iter().for_each(|url| part(url));
+            }
+            Purchase::ProofBundle(bundle) => {
+                bundle
+                    .sources
+                    .iter()
+                    .for_each(|source| part(&source.name()));
+            }
+            Purchase::Check(check) => {
+                part(&check.text);
+                check.sources.iter().for_each(|source| part(&source.name()));
+            }
+        }
         part(level.name());
         part(if self.reading().refresh {
             "refresh"
@@ -154,6 +355,95 @@ impl Purchase {
             part(question);
         }
         Fingerprint(hash.finalize().into())
+    }
+}
+
+/// How a record of the store holds a purchase. The forms of the first version stay byte for byte what they were; what they
+/// cannot say is held as JSON, so that a purchase gains members (each with `#[serde(default)]`) and kinds without a new
+/// version of every record that holds one.
+pub mod record {
+    use serde::de::Error as _;
+    use serde::ser::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{ContextPurchase, ProofPackPurchase, Purchase};
+
+    #[derive(Clone, Serialize, Deserialize)]
+    enum Recorded {
+        Context {
+            target_url: String,
+            tier: String,
+            force_refresh: bool,
+        },
+        ProofPack {
+            target_url: String,
+            question: String,
+            pack: String,
+            force_refresh: bool,
+        },
+        Json(String),
+    }
+
+    impl Recorded {
+        /// The form of the first version, if there is one, whether or not it says all of the purchase.
+        fn first(purchase: &Purchase) -> Option<Recorded> {
+            match purchase.clone() {
+                Purchase::Context(context) => Some(Recorded::Context {
+                    target_url: context.target_url,
+                    tier: context.tier,
+                    force_refresh: context.force_refresh,
+                }),
+                Purchase::ProofPack(pack) => Some(Recorded::ProofPack {
+                    target_url: pack.target_url,
+                    question: pack.question,
+                    pack: pack.pack,
+                    force_refresh: pack.force_refresh,
+                }),
+                Purchase::Pages(_) | Purchase::ProofBundle(_) | Purchase::Check(_) => None,
+            }
+        }
+
+        fn read(self) -> Result<Purchase, serde_json::Error> {
+            Ok(match self {
+                Recorded::Context {
+                    target_url,
+                    tier,
+                    force_refresh,
+                } => Purchase::Context(ContextPurchase {
+                    target_url,
+                    tier,
+                    force_refresh,
+                }),
+                Recorded::ProofPack {
+                    target_url,
+                    question,
+                    pack,
+                    force_refresh,
+                } => Purchase::ProofPack(ProofPackPurchase {
+                    target_url,
+                    question,
+                    pack,
+                    force_refresh,
+                }),
+                Recorded::Json(text) => serde_json::from_str(&text)?,
+            })
+        }
+    }
+
+    pub fn serialize<S: Serializer>(purchase: &Purchase, to: S) -> Result<S::Ok, S::Error> {
+        // The first form is taken where it says all of the purchase.
+        let says_all = |form: &Recorded| form.clone().read().is_ok_and(|read| read == *purchase);
+        if let Some(form) = Recorded::first(purchase).filter(says_all) {
+            return form.serialize(to);
+        }
+        let text = serde_json::to_string(purchase).map_err(S::Error::custom)?;
+        Recorded::Json(text).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Purchase, D::Error> {
+        Recorded::deserialize(from)?
+            .read()
+            .map_err(D::Error::custom)
     }
 }
 

@@ -2,7 +2,7 @@
 //! credit or alternatives.
 
 use crate::domain::ids::CreditId;
-use crate::domain::level::Level;
+use crate::domain::level::LineItem;
 use crate::domain::rate::{OF_DOMAIN, Standing, WINDOW_SECONDS};
 use crate::domain::schema::ValidationError;
 use crate::domain::tier::Tier;
@@ -63,7 +63,11 @@ codes! {
     TierMismatch "tier_mismatch" false "Query, header and body name different tiers." "Send the same tier everywhere, or only once.";
     InvalidPack "invalid_pack" false "No such pack." "Use quick, standard or deep.";
     InvalidBundle "invalid_bundle" false "No such bundle." "Use scout, builder or audit.";
-    InvalidProduct "invalid_product" false "No such product." "Use context, proof_pack or proof_bundle.";
+    BundleMismatch "bundle_mismatch" false "Query, header and body name different bundles." "Send the same bundle everywhere, or only once.";
+    InvalidDepth "invalid_depth" false "No such depth." "Use quick or standard.";
+    DepthMismatch "depth_mismatch" false "Query, header and body name different depths." "Send the same depth everywhere, or only once.";
+    SourcesUnread "sources_unread" false "Too few of the sources can be read." "Buy again with the sources that `readable` lists; nothing was charged.";
+    InvalidProduct "invalid_product" false "No such product." "Use context, proof_pack, proof_bundle or check.";
     PackMismatch "pack_mismatch" false "Query, header and body name different packs." "Send the same pack everywhere, or only once.";
     InvalidPayment "invalid_payment" false "The PAYMENT-SIGNATURE header cannot be read." "Encode the x402 v2 payment payload as base64 JSON, once. POST it to /v1/agent/diagnose to see what is wrong.";
     PaymentReplayed "payment_replayed" false "This authorization was already used." "Sign a new authorization for a new purchase.";
@@ -128,9 +132,9 @@ pub enum With {
     /// This payment was not used; an earlier one for the same purchase may have been taken. The credit, where the payer
     /// is owed one, is the earlier payment's.
     Earlier(Option<RetryCredit>),
-    /// A fresh challenge for this level; `error` is x402's machine word for what is wrong.
+    /// A fresh challenge for this item; `error` is x402's machine word for what is wrong.
     Challenge {
-        level: Level,
+        item: LineItem,
         error: String,
         settlement: Option<FailedSettlement>,
     },
@@ -140,10 +144,30 @@ pub enum With {
     Validation(Vec<ValidationError>),
     /// Sources that cannot be read, each with the reason.
     Rejected(Vec<(String, String)>),
+    /// What became of several sources.
+    Sources(Box<SourcesUnread>),
     /// A limit that was reached.
     Limit(Standing),
     /// A text that the buyer is to sign.
     TextToSign(String),
+}
+
+/// Sources of which too few could be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourcesUnread {
+    pub unread: Vec<UnreadSource>,
+    /// Those that could be read.
+    pub readable: Vec<String>,
+    /// What would buy these alone.
+    pub instead: Option<LineItem>,
+}
+
+/// A source that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadSource {
+    pub source: String,
+    pub code: Code,
+    pub message: String,
 }
 
 /// A settlement that is known to have moved nothing, for PAYMENT-RESPONSE.

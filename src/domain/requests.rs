@@ -5,10 +5,12 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error, IgnoredAny};
 
 use crate::domain::bundle::Bundle;
+use crate::domain::check::CheckDepth;
 use crate::domain::level::{Level, Product};
 use crate::domain::pack::Pack;
-use crate::domain::schema::{Object, ValidationError};
+use crate::domain::schema::{Object, ValidationError, without_mark};
 use crate::domain::shapes;
+use crate::domain::source_list::{address, listed};
 use crate::domain::tier::Tier;
 
 /// A body with a table of its fields.
@@ -41,6 +43,9 @@ macro_rules! tables {
 tables! {
     AccessRequest: ACCESS_REQUEST,
     ProofPackRequest: PROOF_PACK_REQUEST,
+    PagesRequest: PAGES_REQUEST,
+    ProofBundleRequest: PROOF_BUNDLE_REQUEST,
+    CheckRequest: CHECK_REQUEST,
     QuoteRequest: QUOTE_REQUEST,
     FollowUpRequest: FOLLOW_UP_REQUEST,
     RefreshRequest: REFRESH_REQUEST,
@@ -70,11 +75,56 @@ pub struct ProofPackRequest {
     pub force_refresh: Option<bool>,
 }
 
+#[derive(Clone, Debug, Deserialize)]
+pub struct PagesRequest {
+    pub target_urls: AddressList,
+    #[serde(default, deserialize_with = "tier")]
+    pub tier: Option<Tier>,
+    pub force_refresh: Option<bool>,
+    pub min_pages: Option<usize>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct ProofBundleRequest {
+    pub target_urls: Option<AddressList>,
+    pub sources: Option<Vec<SourceBody>>,
+    pub question: Option<String>,
+    pub claims: Option<AddressList>,
+    #[serde(default, deserialize_with = "bundle")]
+    pub bundle: Option<Bundle>,
+    pub force_refresh: Option<bool>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct CheckRequest {
+    pub text: String,
+    pub sources: Vec<SourceBody>,
+    #[serde(default, deserialize_with = "depth")]
+    pub depth: Option<CheckDepth>,
+    pub force_refresh: Option<bool>,
+}
+
+/// A source as a body names it: [`crate::domain::schema::SOURCE_MEMBERS`] says which members there are.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum SourceBody {
+    Address(String),
+    Object {
+        url: Option<String>,
+        text: Option<String>,
+        title: Option<String>,
+        report_id: Option<String>,
+    },
+}
+
 /// The body of a paid operation.
 #[derive(Clone, Debug)]
 pub enum PaidBody {
     Access(AccessRequest),
+    Pages(PagesRequest),
     ProofPack(ProofPackRequest),
+    ProofBundle(ProofBundleRequest),
+    Check(CheckRequest),
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -185,46 +235,53 @@ pub struct DiagnoseRequest {
     pub header: String,
 }
 
+impl AddressList {
+    /// The addresses one by one. A text lists them by lines, commas or spaces.
+    pub fn addresses(&self) -> Vec<String> {
+        match self {
+            AddressList::Array(items) => items.iter().filter_map(|item| address(item)).collect(),
+            AddressList::Text(text) => listed(text).0,
+        }
+    }
+}
+
 impl PaidBody {
-    /// The body of a product's paid operation.
+    /// The body of a product's paid operation. Members that only several pages have tell them from one.
     ///
     /// # Errors
     /// What is wrong with the body.
     pub fn read(product: Product, body: &[u8]) -> Result<PaidBody, Vec<ValidationError>> {
         Ok(match product {
+            Product::Context if names_pages(body) => PaidBody::Pages(PagesRequest::read(body)?),
             Product::Context => PaidBody::Access(AccessRequest::read(body)?),
             Product::ProofPack => PaidBody::ProofPack(ProofPackRequest::read(body)?),
+            Product::ProofBundle => PaidBody::ProofBundle(ProofBundleRequest::read(body)?),
+            Product::Check => PaidBody::Check(CheckRequest::read(body)?),
         })
-    }
-
-    pub fn target_url(&self) -> &str {
-        match self {
-            PaidBody::Access(body) => &body.target_url,
-            PaidBody::ProofPack(body) => &body.target_url,
-        }
     }
 
     /// The level that it states.
     pub fn level(&self) -> Option<Level> {
         match self {
-            PaidBody::Access(body) => body.tier.map(Level::Tier),
+            PaidBody::Access(AccessRequest { tier, .. })
+            | PaidBody::Pages(PagesRequest { tier, .. }) => tier.map(Level::Tier),
             PaidBody::ProofPack(body) => body.pack.map(Level::Pack),
+            PaidBody::ProofBundle(body) => body.bundle.map(Level::Bundle),
+            PaidBody::Check(body) => body.depth.map(Level::Check),
         }
     }
+}
 
-    pub fn question(&self) -> Option<&str> {
-        match self {
-            PaidBody::Access(_) => None,
-            PaidBody::ProofPack(body) => body.question.as_deref(),
-        }
+/// Whether a body has the member that tells a purchase of several pages from one of a single page.
+fn names_pages(body: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Names {
+        target_urls: Option<IgnoredAny>,
     }
-
-    pub fn force_refresh(&self) -> Option<bool> {
-        match self {
-            PaidBody::Access(body) => body.force_refresh,
-            PaidBody::ProofPack(body) => body.force_refresh,
-        }
-    }
+    let word = b"target_urls";
+    body.windows(word.len()).any(|window| window == word)
+        && serde_json::from_slice::<Names>(without_mark(body))
+            .is_ok_and(|names| names.target_urls.is_some())
 }
 
 impl QuoteRequest {
@@ -258,6 +315,10 @@ fn pack<'de, D: Deserializer<'de>>(member: D) -> Result<Option<Pack>, D::Error> 
 
 fn bundle<'de, D: Deserializer<'de>>(member: D) -> Result<Option<Bundle>, D::Error> {
     named(member, Bundle::parse)
+}
+
+fn depth<'de, D: Deserializer<'de>>(member: D) -> Result<Option<CheckDepth>, D::Error> {
+    named(member, CheckDepth::parse)
 }
 
 fn named<'de, D: Deserializer<'de>, T>(
@@ -345,6 +406,15 @@ mod tests {
                     Kind::OneOf(names) => names.iter().map(|name| json!(name)).collect(),
                     Kind::Flag => vec![json!(true), json!(false)],
                     Kind::Number => vec![json!(0), json!(-1), json!(0.5), json!(u64::MAX)],
+                    Kind::Integer { min, max } => vec![json!(min), json!(max)],
+                    Kind::Sources(rules) => {
+                        let mut all = vec![json!(["a"]), json!([{"url": "a"}, {"text": "b"}])];
+                        all.push(
+                            json!([{"text": "a", "title": "b"}, {"text": "a", "title": null}]),
+                        );
+                        all.extend(rules.reports.then(|| json!([{"report_id": "a"}])));
+                        all
+                    }
                     Kind::Texts { .. } => vec![json!([]), json!(["a"]), json!("a, b")],
                     Kind::Text { .. } | Kind::Url { .. } => vec![json!("a")],
                     Kind::Free => vec![json!({}), json!({"a": [null]})],

@@ -56,18 +56,41 @@ pub enum Kind {
     },
     Flag,
     Number,
+    /// A whole number within these bounds.
+    Integer {
+        min: u64,
+        max: u64,
+    },
+    /// An array of sources: addresses, or objects that hold one of the members of [`SOURCE_MEMBERS`].
+    Sources(SourceRules),
     /// Any JSON object.
     Free,
 }
+
+/// What an array of sources may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SourceRules {
+    pub items_max: usize,
+    pub url_characters_max: usize,
+    pub text_characters_max: usize,
+    pub title_characters_max: usize,
+    /// Whether a retained report may stand for its source.
+    pub reports: bool,
+}
+
+/// What a source can be: an address, a text, or the source of a retained report. A text may have a `title`.
+pub const SOURCE_MEMBERS: [&str; 3] = ["url", "text", "report_id"];
+const TITLE: &str = "title";
 
 impl Kind {
     /// The JSON type, as a schema names it.
     pub fn json_type(self) -> &'static str {
         match self {
             Kind::Text { .. } | Kind::Url { .. } | Kind::OneOf(_) => "string",
-            Kind::Texts { .. } => "array",
+            Kind::Texts { .. } | Kind::Sources(_) => "array",
             Kind::Flag => "boolean",
             Kind::Number => "number",
+            Kind::Integer { .. } => "integer",
             Kind::Free => "object",
         }
     }
@@ -237,6 +260,16 @@ impl Field {
                 "Input should be a valid boolean".to_owned(),
             )),
             (Kind::Number, Value::Number(_)) | (Kind::Free, Value::Object(_)) => None,
+            (Kind::Integer { min, max }, Value::Number(number)) => {
+                let is_within = number.as_u64().is_some_and(|n| (min..=max).contains(&n));
+                let message = format!("Input should be a whole number from {min} to {max}");
+                (!is_within).then(|| error("int_range", message).ctx(json!({"ge": min, "le": max})))
+            }
+            (Kind::Integer { .. }, _) => Some(error(
+                "int_type",
+                "Input should be a valid integer".to_owned(),
+            )),
+            (Kind::Sources(rules), Value::Array(items)) => self.check_sources(items, rules),
             (Kind::Number, _) => Some(error(
                 "float_type",
                 "Input should be a valid number".to_owned(),
@@ -265,7 +298,7 @@ impl Field {
             }
             (Kind::Texts { .. }, Value::String(_)) => None,
             (Kind::Texts { items_max }, Value::Array(items)) => self.check_items(items, items_max),
-            (Kind::Texts { .. }, _) => Some(error(
+            (Kind::Texts { .. } | Kind::Sources(_), _) => Some(error(
                 "list_type",
                 "Input should be a valid list".to_owned(),
             )),
@@ -284,12 +317,36 @@ impl Field {
         }
     }
 
-    fn check_items(&self, items: &[Value], items_max: usize) -> Option<ValidationError> {
-        if items.len() > items_max {
-            let count = items.len();
+    fn check_count(&self, count: usize, items_max: usize) -> Option<ValidationError> {
+        (count > items_max).then(|| {
             let msg = format!("List should have at most {items_max} items, not {count}");
             let error = ValidationError::new(&["body", self.name], "too_long", msg, None);
-            return Some(error.ctx(json!({"max_length": items_max, "actual_length": count})));
+            error.ctx(json!({"max_length": items_max, "actual_length": count}))
+        })
+    }
+
+    fn check_sources(&self, items: &[Value], rules: SourceRules) -> Option<ValidationError> {
+        if items.is_empty() {
+            let msg = "List should have at least 1 item".to_owned();
+            let error = ValidationError::new(&["body", self.name], "too_short", msg, None);
+            return Some(error.ctx(json!({"min_length": 1})));
+        }
+        self.check_count(items.len(), rules.items_max).or_else(|| {
+            let mut wrong = items.iter().enumerate().filter_map(|(position, item)| {
+                let message = rules.complaint(item)?;
+                let message = format!("Value error, {message}");
+                let loc = &["body", self.name];
+                let mut error = ValidationError::new(loc, "value_error", message, None);
+                error.loc.push(position.into());
+                Some(error)
+            });
+            wrong.next()
+        })
+    }
+
+    fn check_items(&self, items: &[Value], items_max: usize) -> Option<ValidationError> {
+        if let Some(error) = self.check_count(items.len(), items_max) {
+            return Some(error);
         }
         let (position, item) = items
             .iter()
@@ -318,6 +375,15 @@ impl Field {
                 schema["maxItems"] = items_max.into();
             }
             Kind::OneOf(names) => schema["enum"] = names.into(),
+            Kind::Integer { min, max } => {
+                schema["minimum"] = min.into();
+                schema["maximum"] = max.into();
+            }
+            Kind::Sources(rules) => {
+                schema["items"] = rules.json_schema();
+                schema["minItems"] = 1.into();
+                schema["maxItems"] = rules.items_max.into();
+            }
             Kind::Flag | Kind::Number | Kind::Free => {}
         }
         if matches!(self.kind, Kind::Texts { .. }) && self.required {
@@ -348,8 +414,82 @@ impl Field {
             Kind::OneOf(names) => format!("one of {}", names.join(", ")),
             Kind::Flag => "boolean".to_owned(),
             Kind::Number => "number".to_owned(),
+            Kind::Integer { min, max } => format!("whole number from {min} to {max}"),
+            Kind::Sources(rules) => format!(
+                "array of 1 to {} sources: addresses, or objects with one of {}",
+                rules.items_max,
+                rules.members().join(", ")
+            ),
             Kind::Free => "object, free-form".to_owned(),
         }
+    }
+}
+
+impl SourceRules {
+    /// The members that an object may have, one of them at a time.
+    fn members(self) -> &'static [&'static str] {
+        match self.reports {
+            true => &SOURCE_MEMBERS,
+            false => &SOURCE_MEMBERS[..2],
+        }
+    }
+
+    fn characters_max(self, member: &str) -> usize {
+        match member {
+            "text" => self.text_characters_max,
+            TITLE => self.title_characters_max,
+            _ => self.url_characters_max,
+        }
+    }
+
+    /// What is wrong with a source, if anything is.
+    fn complaint(self, item: &Value) -> Option<String> {
+        let members = match item {
+            Value::String(text) => return self.text_complaint("url", text),
+            Value::Object(members) => members,
+            _ => return Some("a source is an address or an object".to_owned()),
+        };
+        let known = self.members();
+        let stated = |name: &&&str| members.contains_key(**name);
+        if known.iter().filter(stated).count() != 1 {
+            return Some(format!("a source has exactly one of {}", known.join(", ")));
+        }
+        members.iter().find_map(|(name, value)| {
+            let is_title = name == TITLE && members.contains_key("text");
+            match value {
+                _ if !is_title && !known.contains(&name.as_str()) => {
+                    Some(format!("a source has no member {name:?} here"))
+                }
+                Value::String(text) => self.text_complaint(name, text),
+                Value::Null if is_title => None,
+                _ => Some(format!("{name} should be a valid string")),
+            }
+        })
+    }
+
+    fn text_complaint(self, member: &str, text: &str) -> Option<String> {
+        let characters_max = self.characters_max(member);
+        match text.chars().count() {
+            _ if text.trim().is_empty() => Some(format!("{member} is empty")),
+            count if count > characters_max => Some(format!(
+                "{member} should have at most {characters_max} characters"
+            )),
+            _ => None,
+        }
+    }
+
+    fn json_schema(self) -> Value {
+        let text = |name: &str| json!({"type": "string", "minLength": 1, "maxLength": self.characters_max(name)});
+        let one = |name: &&'static str| {
+            let mut properties = json!({*name: text(name)});
+            if *name == "text" {
+                properties[TITLE] = text(TITLE);
+            }
+            json!({"type": "object", "properties": properties, "required": [*name], "additionalProperties": false})
+        };
+        let objects = self.members().iter().map(one);
+        let all: Vec<Value> = [text("url")].into_iter().chain(objects).collect();
+        json!({"anyOf": all})
     }
 }
 

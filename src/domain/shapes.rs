@@ -1,10 +1,11 @@
 //! The field tables themselves: one row per member of a request body (specification section 2).
 
 use crate::domain::bundle::{self, Bundle};
+use crate::domain::check::{self, CheckDepth};
 use crate::domain::lead::{CONTACT_CHARACTERS_MAX, LABEL_CHARACTERS_MAX, NOTES_CHARACTERS_MAX};
-use crate::domain::level::Product;
+use crate::domain::level::{PAGES_MAX, Product};
 use crate::domain::pack::Pack;
-use crate::domain::schema::{Field, Kind, Object};
+use crate::domain::schema::{Field, Kind, Object, SourceRules};
 use crate::domain::source_list::LISTED_MAX;
 use crate::domain::tier::Tier;
 
@@ -56,6 +57,36 @@ pub static ACCESS_REQUEST: Object = Object {
     name: "AccessRequest",
     doc: "Which page to convert, and how fresh it must be.",
     fields: &[TARGET_URL, TIER, FORCE_REFRESH],
+    closed: true,
+};
+
+/// Body of the context endpoint for several pages at once.
+pub static PAGES_REQUEST: Object = Object {
+    name: "PagesRequest",
+    doc: "Which pages to convert for one payment, and how fresh they must be. The price is that of as many pages.",
+    fields: &[
+        Field {
+            kind: Kind::Texts {
+                items_max: PAGES_MAX,
+            },
+            doc: "The pages: 2 to 10 different absolute public HTTP or HTTPS URLs.",
+            ..TARGET_URLS
+        },
+        TIER,
+        FORCE_REFRESH,
+        Field {
+            name: "min_pages",
+            kind: Kind::Integer {
+                min: 1,
+                max: PAGES_MAX as u64,
+            },
+            required: false,
+            default: None,
+            doc: "The fewest pages that you take at the full price. Default: all of them. With fewer the sale is refused \
+                  and not charged.",
+            example: "2",
+        },
+    ],
     closed: true,
 };
 
@@ -117,6 +148,109 @@ const BUNDLE: Field = Field {
     default: Some("\"builder\""),
     doc: "The number of sources. Default: builder, or audit for more sources than builder allows.",
     example: "\"builder\"",
+};
+
+/// Longest text that a request may bring along as a source. A request body has 64 KiB in all.
+const SOURCE_TEXT_CHARACTERS_MAX: usize = 20_000;
+const SOURCE_TITLE_CHARACTERS_MAX: usize = 200;
+
+const SOURCES: Field = Field {
+    name: "sources",
+    kind: Kind::Sources(SourceRules {
+        items_max: bundle::SOURCES_MAX,
+        url_characters_max: TARGET_URL_CHARACTERS_MAX,
+        text_characters_max: SOURCE_TEXT_CHARACTERS_MAX,
+        title_characters_max: SOURCE_TITLE_CHARACTERS_MAX,
+        reports: false,
+    }),
+    required: false,
+    default: None,
+    doc: "The sources: addresses, or objects with `url`, or with `text` and perhaps a `title` for a text of your own. Use \
+          either this or target_urls.",
+    example: "[\"https://example.com/\", {\"title\": \"Release notes\", \"text\": \"Version 2 is free to use.\"}]",
+};
+
+/// Longest list of claims of a bundle.
+const CLAIMS_MAX: usize = 10;
+
+/// Body of the endpoint that sells Evidence Bundles.
+pub static PROOF_BUNDLE_REQUEST: Object = Object {
+    name: "ProofBundleRequest",
+    doc: "The sources, and the question or the claims to check against all of them.",
+    fields: &[
+        Field {
+            required: false,
+            doc: "The sources: absolute public HTTP or HTTPS URLs, or bare domains. Use either this or sources.",
+            ..TARGET_URLS
+        },
+        SOURCES,
+        QUESTION,
+        Field {
+            name: "claims",
+            kind: Kind::Texts {
+                items_max: CLAIMS_MAX,
+            },
+            required: false,
+            default: None,
+            doc: "Claims to check, in place of a question: at most 1,000 characters in all.",
+            example: "[\"It is free to use.\"]",
+        },
+        Field {
+            doc: "The number of sources. Default: the smallest bundle that takes them.",
+            default: None,
+            ..BUNDLE
+        },
+        Field {
+            doc: "Skips the cache. Default: true for the bundle audit, false for the others.",
+            ..PACK_FORCE_REFRESH
+        },
+    ],
+    closed: true,
+};
+
+/// Body of the endpoint that checks a whole text.
+pub static CHECK_REQUEST: Object = Object {
+    name: "CheckRequest",
+    doc: "A text, and the sources to check each of its claims against. The price is that of the depth for each source.",
+    fields: &[
+        Field {
+            name: "text",
+            kind: Kind::Text {
+                characters_max: check::TEXT_CHARACTERS_MAX,
+            },
+            required: true,
+            default: None,
+            doc: "The text to check, as an agent wrote it.",
+            example: "\"The library is free to use. Version 2 was released in 2024.\"",
+        },
+        Field {
+            kind: Kind::Sources(SourceRules {
+                items_max: check::SOURCES_MAX,
+                url_characters_max: TARGET_URL_CHARACTERS_MAX,
+                text_characters_max: SOURCE_TEXT_CHARACTERS_MAX,
+                title_characters_max: SOURCE_TITLE_CHARACTERS_MAX,
+                reports: true,
+            }),
+            required: true,
+            doc: "The sources: addresses, or objects with `url`, with `text` and perhaps a `title`, or with the \
+                  `report_id` of a retained report of yours, whose source is read again.",
+            ..SOURCES
+        },
+        Field {
+            name: "depth",
+            kind: Kind::OneOf(&CheckDepth::NAMES),
+            required: false,
+            default: Some("\"standard\""),
+            doc: "How thoroughly to check. Must match the query parameter `depth` or the header X-Service-Depth, if sent.",
+            example: "\"standard\"",
+        },
+        Field {
+            default: Some("false"),
+            doc: "Skips the cache.",
+            ..FORCE_REFRESH
+        },
+    ],
+    closed: true,
 };
 
 const SOURCE: Field = Field {
@@ -444,9 +578,12 @@ pub static DIAGNOSE_REQUEST: Object = Object {
 };
 
 /// Every body shape, for OpenAPI's components and the table tests.
-pub static ALL: [&Object; 12] = [
+pub static ALL: [&Object; 15] = [
     &ACCESS_REQUEST,
     &PROOF_PACK_REQUEST,
+    &PAGES_REQUEST,
+    &PROOF_BUNDLE_REQUEST,
+    &CHECK_REQUEST,
     &QUOTE_REQUEST,
     &FOLLOW_UP_REQUEST,
     &REFRESH_REQUEST,

@@ -3,6 +3,7 @@
 //! (addresses, dates, authors) and no shop.
 
 pub mod bundle;
+pub mod check;
 mod engine;
 mod reading;
 pub mod report;

@@ -146,6 +146,25 @@ pub struct Access {
     pub report_page: String,
 }
 
+/// How a sold report on several sources is checked and read again. No hash covers it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Links {
+    pub report_id: String,
+    /// Seconds since 1970.
+    pub expires_at: u64,
+    pub retention_days: u64,
+    /// The seller's, where it has a key.
+    pub signature: Option<Signature>,
+    pub verify_url: String,
+    /// The texts that the citations are slices of, each under its source's id.
+    pub source_text_url: String,
+    /// Where there is a PDF of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pdf_url: Option<String>,
+    pub report_url: String,
+    pub report_page: String,
+}
+
 /// A JSON Web Signature (RFC 7515) over the report's identity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Signature {

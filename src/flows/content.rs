@@ -1,5 +1,7 @@
 //! The content for sale, pages as markdown and reports on them, and the free samples of both.
 
+pub mod bundle;
+pub mod check;
 pub mod demo;
 pub mod first_words;
 pub mod markdown_alternate;
@@ -8,6 +10,7 @@ pub mod report;
 pub mod reports;
 pub mod robots;
 pub mod sample;
+pub mod several;
 pub mod source;
 pub mod synthesis;
 pub mod test_purchase;

@@ -25,7 +25,7 @@ use tokio::sync::watch;
 
 use crate::app::Shared;
 use crate::domain::keys::PaymentKey;
-use crate::domain::level::Level;
+use crate::domain::level::LineItem;
 use crate::domain::payment::{Event, Means, Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
@@ -187,9 +187,9 @@ async fn turned_down(app: &Shared, key: PaymentKey, asker: Asker, refusal: Refus
 }
 
 /// A 402: the payment was rejected, with a new challenge to sign.
-pub fn challenge(level: Level, error: &str, message: String) -> Refusal {
+pub fn challenge(item: LineItem, error: &str, message: String) -> Refusal {
     let with = With::Challenge {
-        level,
+        item,
         error: error.to_owned(),
         settlement: None,
     };
@@ -229,7 +229,7 @@ pub fn not_settled(payment: &Payment, reason: &str) -> Refusal {
     };
     let message = format!("The payment could not be settled ({reason}); nothing was charged.");
     Refusal::new(Code::PaymentRequired, message).with(With::Challenge {
-        level: payment.purchase.level(),
+        item: payment.purchase.line_item(),
         error: reason.to_owned(),
         settlement: Some(settlement),
     })
@@ -237,9 +237,11 @@ pub fn not_settled(payment: &Payment, reason: &str) -> Refusal {
 
 /// The Unit Economic Guardian, before any work.
 pub fn check_margin(app: &Shared, purchase: &Purchase, means: Means) -> Result<Judged, Refusal> {
-    let (reading, target_url) = (purchase.reading(), purchase.target_url());
+    let reading = purchase.reading();
+    let pages = purchase.target_urls();
+    let fetched = pages.filter(|url| source::may_fetch(reading, url, &app.sample.url));
     let work = Work {
-        fetches: source::may_fetch(reading, target_url, &app.sample.url),
+        fetches: fetched.count(),
         asks_model: app.outside.llm.is_some() && purchase.level().may_synthesize(),
         settles: means.is_settled_later(),
     };

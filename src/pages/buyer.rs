@@ -1,5 +1,6 @@
 //! Pages for buyers of markdown and Proof Packs, from the home page to a report.
 
+pub mod check;
 pub mod checkout;
 pub mod confidence;
 pub mod demo;

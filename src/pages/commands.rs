@@ -102,6 +102,12 @@ fn body(item: Item<'_>) -> String {
     format!("{{{}}}", lines.collect::<Vec<_>>().join(",\n       "))
 }
 
+/// The members of the answer that an example prints.
+fn shown(product: Product, member: impl Fn(&[&str]) -> String) -> String {
+    let members: Vec<String> = product.shows().iter().map(|path| member(path)).collect();
+    members.join(", ")
+}
+
 /// A TypeScript program that buys with the official client; the key is in PRIVATE_KEY.
 pub fn typescript(site: &Site<'_>, item: Item<'_>) -> String {
     let [address, network] = json_words(site, item);
@@ -110,10 +116,9 @@ pub fn typescript(site: &Site<'_>, item: Item<'_>) -> String {
         .iter()
         .map(|(name, value)| format!("{name}: {value}"));
     let members = members.collect::<Vec<_>>().join(", ");
-    let shown = match item.level.product() {
-        Product::Context => "answer.markdown",
-        Product::ProofPack => "answer.decision.label, answer.answer, answer.report_url",
-    };
+    let shown = shown(item.level.product(), |path| {
+        format!("answer.{}", path.join("."))
+    });
     format!(
         r#"import {{ x402Client }} from "@x402/core/client";
 import {{ ExactEvmScheme }} from "@x402/evm/exact/client";
@@ -146,12 +151,10 @@ pub fn python(site: &Site<'_>, item: Item<'_>) -> String {
         .iter()
         .map(|(name, value)| format!("\"{name}\": {}", python_literal(value)));
     let members = members.collect::<Vec<_>>().join(", ");
-    let shown = match item.level.product() {
-        Product::Context => r#"answer["markdown"]"#,
-        Product::ProofPack => {
-            r#"answer["decision"]["label"], answer["answer"], answer["report_url"]"#
-        }
-    };
+    let shown = shown(item.level.product(), |path| {
+        let keys = path.iter().map(|name| format!("[\"{name}\"]"));
+        format!("answer{}", keys.collect::<String>())
+    });
     format!(
         r#"import asyncio, base64, json, os, sys
 

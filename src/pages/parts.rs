@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::domain::amount::Amount;
 use crate::domain::cache::CachePolicy;
+use crate::domain::check::CheckDepth;
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
@@ -168,6 +169,29 @@ fn pack_row(pack: Pack, has_model: bool) -> Markup {
             td.num { (usdc(pack.price())) }
             td.long { (pack.reads(has_model)) }
             td.long.muted { (pack.policy()) }
+        }
+    }
+}
+
+/// The price list of the depths of a check.
+pub(super) fn depth_table(has_model: bool) -> Markup {
+    let table = html! {
+        table.stack {
+            thead { tr { th { "Depth" } th.num { "Price per source" } th { "What it does" } th { "Policy" } } }
+            tbody { @for depth in CheckDepth::ALL { (depth_row(depth, has_model)) } }
+        }
+    };
+    scrolling("Depths and prices", &table)
+}
+
+fn depth_row(depth: CheckDepth, has_model: bool) -> Markup {
+    let default = depth == CheckDepth::default();
+    html! {
+        tr.chosen[default] {
+            th scope="row" { (depth.name()) @if default { " " span.tag.good { "default" } } }
+            td.num { (usdc(depth.price())) }
+            td.long { "It " (depth.reading(has_model).reads()) "." }
+            td.long.muted { (depth.policy()) }
         }
     }
 }

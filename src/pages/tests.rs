@@ -216,6 +216,7 @@ fn only_public_pages_ask_to_be_indexed() {
             "quote-result"
                 | "pack-quote-result"
                 | "report"
+                | "check"
                 | "quote-refused"
                 | "try-shown"
                 | "try-refused"

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::domain::keys::PaymentKey;
-use crate::domain::level::Level;
+use crate::domain::level::LineItem;
 use crate::domain::payment::Means;
 use crate::domain::time::UnixSeconds;
 use crate::outside::clock::Clock;
@@ -21,7 +21,7 @@ pub struct Delivered {
     pub means: Means,
     /// Checksummed address.
     pub payer: String,
-    pub level: Level,
+    pub item: LineItem,
     /// Hex SHA-256 of what was sold: a page's markdown, or a report.
     pub content_sha256: String,
     /// Of a page's markdown.

@@ -111,7 +111,7 @@ impl Health {
         product: Product,
     ) -> Result<(), Refusal> {
         self.check_can_sell(tasks)?;
-        if product == Product::ProofPack && self.reports_full() {
+        if product != Product::Context && self.reports_full() {
             return Err(Refusal::new(
                 Code::Overloaded,
                 "There is no room for another report at the moment. The payment was not used: try again later, or buy \

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::config::Config;
-use crate::domain::level::{Level, Product};
+use crate::domain::level::{Level, LineItem, Product};
 use crate::domain::purchase::Purchase;
 use crate::domain::time::UnixSeconds;
 use crate::pages::assets::ICON_PATH;
@@ -21,8 +21,8 @@ pub const TIMEOUT_SECONDS_MAX: u64 = 300;
 /// Every offer of this service.
 #[derive(Debug)]
 pub struct Offers {
-    /// In the order of [`Level::ALL`].
-    levels: Vec<Offer>,
+    /// In the order of [`Level::ALL`], each by quantity from 1 on.
+    levels: Vec<Vec<Offer>>,
     /// Which addresses a payment for each product may name, in the order of [`Product::ALL`].
     resources: Vec<Resource>,
     base_url: String,
@@ -42,10 +42,10 @@ pub struct Terms {
     pub asset_version: String,
 }
 
-/// The offer of one level.
+/// The offer of a level, once or several times.
 #[derive(Debug)]
 pub struct Offer {
-    pub level: Level,
+    pub item: LineItem,
     pub requirements: PaymentRequirements,
     /// The extensions beside those that every challenge has.
     extensions: Map<String, Value>,
@@ -75,30 +75,44 @@ impl Offers {
             current,
         };
         for level in Level::ALL {
-            let requirements = offers.current.requirements(level);
-            let extensions = offers.signed(signer, level.product(), &requirements);
-            let challenge = offers.challenge(
-                level,
-                &requirements,
-                &extensions,
-                "PAYMENT-SIGNATURE header is required",
-            )?;
-            offers.levels.push(Offer {
-                level,
-                requirements,
-                extensions,
-                challenge,
-            });
+            let quantities = 1..=level.product().quantity_max();
+            let items = quantities.map(|quantity| LineItem { level, quantity });
+            let made: Result<Vec<Offer>, ChallengeError> =
+                items.map(|item| offers.make(signer, item)).collect();
+            offers.levels.push(made?);
         }
         Ok(offers)
     }
 
+    fn make(&self, signer: Option<&Signer>, item: LineItem) -> Result<Offer, ChallengeError> {
+        let requirements = self.current.requirements(item);
+        let extensions = self.signed(signer, item.product(), &requirements);
+        let challenge = self.challenge(
+            item,
+            &requirements,
+            &extensions,
+            "PAYMENT-SIGNATURE header is required",
+        )?;
+        Ok(Offer {
+            item,
+            requirements,
+            extensions,
+            challenge,
+        })
+    }
+
+    pub fn item(&self, item: LineItem) -> &Offer {
+        let of_level = &self.levels[item.level.position()];
+        &of_level[item.quantity.clamp(1, of_level.len()) - 1]
+    }
+
+    /// The offer of a level once.
     pub fn level(&self, level: Level) -> &Offer {
-        &self.levels[level.position()]
+        self.item(level.into())
     }
 
     pub fn of(&self, purchase: &Purchase) -> &Offer {
-        self.level(purchase.level())
+        self.item(purchase.line_item())
     }
 
     /// Which addresses a payment for this product may name.
@@ -113,7 +127,7 @@ impl Offers {
             .former
             .iter()
             .filter(|(_, last)| at.since(*last) <= TIMEOUT_SECONDS_MAX);
-        let former = former.map(|(terms, _)| terms.requirements(offer.level));
+        let former = former.map(|(terms, _)| terms.requirements(offer.item));
         std::iter::once(offer.requirements.clone())
             .chain(former)
             .collect()
@@ -124,10 +138,10 @@ impl Offers {
     }
 
     /// A fresh challenge that says why the last payment was not taken.
-    pub fn challenge_because(&self, level: Level, error: &str) -> Challenge {
-        let offer = self.level(level);
+    pub fn challenge_because(&self, item: LineItem, error: &str) -> Challenge {
+        let offer = self.item(item);
         // Only the error's text differs from the challenge that was made at start, and optional parts make room for it.
-        self.challenge(level, &offer.requirements, &offer.extensions, error)
+        self.challenge(item, &offer.requirements, &offer.extensions, error)
             .unwrap_or_else(|_| offer.challenge.clone())
     }
 
@@ -153,20 +167,20 @@ impl Offers {
 
     fn challenge(
         &self,
-        level: Level,
+        item: LineItem,
         requirements: &PaymentRequirements,
         extensions: &Map<String, Value>,
         error: &str,
     ) -> Result<Challenge, ChallengeError> {
-        let product = level.product();
+        let product = item.product();
         Challenge::new(&ChallengeInputs {
             resource_url: &self.resource_url(product),
-            description: &description(level),
+            description: &description(item),
             service_name: &self.service_name,
-            tags: tags(product),
+            tags: product.tags(),
             icon_url: Some(&format!("{}{ICON_PATH}", self.base_url)),
             requirements: std::slice::from_ref(requirements),
-            bazaar: bazaar(level),
+            bazaar: bazaar(item.level),
             further_extensions: extensions.clone(),
             error,
         })
@@ -174,42 +188,52 @@ impl Offers {
 }
 
 /// What a level buys, in a sentence with its price.
-pub fn description(level: Level) -> String {
-    let (name, price) = (level.name(), level.price());
-    match level.product() {
-        Product::Context => {
-            format!("Convert a public web page into clean markdown (tier {name}, {price} USDC).")
+pub fn description(item: LineItem) -> String {
+    let (word, name) = (item.product().level_word(), item.level.name());
+    let what = match (item.product(), item.quantity) {
+        (Product::Context, 1) => "Convert a public web page into clean markdown".to_owned(),
+        (Product::Context, pages) => {
+            format!("Convert {pages} public web pages into clean markdown")
         }
-        Product::ProofPack => format!(
-            "Report whether a public source supports a claim, with exact citations (pack {name}, {price} USDC)."
-        ),
-    }
-}
-
-/// Words under which directories find a product.
-pub fn tags(product: Product) -> &'static [&'static str] {
-    match product {
-        Product::Context => &["markdown", "scrape", "web", "context"],
-        Product::ProofPack => &["evidence", "citations", "verification", "trust"],
-    }
+        (Product::ProofPack, _) => {
+            "Report whether a public source supports a claim, with exact citations".to_owned()
+        }
+        (Product::ProofBundle, _) => {
+            "Report what several sources say together on a question or claims, with exact citations"
+                .to_owned()
+        }
+        (Product::Check, 1) => {
+            "Check each claim of a text against a source, with exact citations".to_owned()
+        }
+        (Product::Check, sources) => {
+            format!("Check each claim of a text against {sources} sources, with exact citations")
+        }
+    };
+    format!("{what} ({word} {name}, {} USDC).", item.price())
 }
 
 /// How the endpoint of a level is called.
 pub fn bazaar(level: Level) -> Bazaar {
     let product = level.product();
-    let mut body_example = json!({"target_url": "https://example.com/"});
-    if product == Product::ProofPack {
-        body_example["question"] = "Is it free to use?".into();
-    }
+    let page = "https://example.com/";
+    let mut body_example = match product {
+        Product::Context => json!({"target_url": page}),
+        Product::ProofPack => json!({"target_url": page, "question": "Is it free to use?"}),
+        Product::ProofBundle => {
+            json!({"target_urls": [page, "https://example.org/"], "question": "Is it free to use?"})
+        }
+        Product::Check => json!({"text": "It is free to use.", "sources": [page]}),
+    };
     body_example[product.level_word()] = level.name().into();
     Bazaar {
         body_example,
         body_schema: without_formats(product.request().json_schema()),
         output_example: match product {
             Product::Context => json!({"status": "success", "markdown": "# Example"}),
-            Product::ProofPack => {
+            Product::ProofPack | Product::ProofBundle => {
                 json!({"status": "success", "decision": {"label": "supported"}, "report_id": "ppr_sample"})
             }
+            Product::Check => json!({"status": "success", "score": 1.0, "corrections": []}),
         },
     }
 }
@@ -240,11 +264,11 @@ impl Terms {
         }
     }
 
-    fn requirements(&self, level: Level) -> PaymentRequirements {
+    fn requirements(&self, item: LineItem) -> PaymentRequirements {
         PaymentRequirements {
             scheme: Scheme::Exact,
             network: self.network,
-            amount: level.price(),
+            amount: item.price(),
             asset: self.asset,
             pay_to: self.pay_to,
             max_timeout_seconds: TIMEOUT_SECONDS_MAX,
@@ -260,6 +284,13 @@ mod tests {
     use crate::domain::tier::Tier;
 
     const NOW: UnixSeconds = UnixSeconds(1_795_000_000);
+
+    fn every_item() -> impl Iterator<Item = LineItem> {
+        Level::ALL.into_iter().flat_map(|level| {
+            let quantities = 1..=level.product().quantity_max();
+            quantities.map(move |quantity| LineItem { level, quantity })
+        })
+    }
 
     fn config(pay_to: &str) -> Config {
         let mut resolved = Resolved::defaults();
@@ -306,8 +337,8 @@ mod tests {
         let signing = config.signing.as_ref().expect("a key");
         let signer = Signer::new(&signing.key, &[], &config.base_url);
         let offers = Offers::new(&config, Some(&signer), Vec::new()).expect("offers");
-        for level in Level::ALL {
-            let challenge = offers.challenge_because(level, &"e".repeat(80));
+        for item in every_item() {
+            let challenge = offers.challenge_because(item, &"e".repeat(80));
             let json: Value = serde_json::from_slice(&challenge.json).expect("JSON");
             assert!(json["resource"]["description"].is_string(), "{json}");
             assert!(json["extensions"][OFFER_RECEIPT].is_object(), "{json}");
@@ -329,8 +360,8 @@ mod tests {
         );
         let config = Config::from_resolved(&resolved).expect("a configuration");
         let offers = Offers::new(&config, None, Vec::new()).expect("offers");
-        for level in Level::ALL {
-            let challenge = offers.challenge_because(level, &"e".repeat(80));
+        for item in every_item() {
+            let challenge = offers.challenge_because(item, &"e".repeat(80));
             assert!(challenge.json.len() <= 2_900);
             assert!(String::from_utf8_lossy(&challenge.json).contains(&"e".repeat(80)));
         }

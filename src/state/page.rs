@@ -46,21 +46,46 @@ pub fn unfetched_page(
     html: &str,
     now: UnixSeconds,
 ) -> Result<(Page, PageGoods), Box<dyn std::error::Error + Send + Sync>> {
+    let media_type = "text/html; charset=utf-8";
+    unfetched((url, media_type, ContentKind::Html), html, None, now)
+}
+
+/// A text of a buyer's own, plain or markdown, as a page. `name` is its URI.
+pub fn text_page(
+    name: &str,
+    title: Option<&str>,
+    text: &str,
+    now: UnixSeconds,
+) -> Result<PageGoods, Box<dyn std::error::Error + Send + Sync>> {
+    let media_type = "text/markdown; charset=utf-8";
+    let about = (name, media_type, ContentKind::Markdown);
+    Ok(unfetched(about, text, title, now)?.1)
+}
+
+fn unfetched(
+    (url, content_type, kind): (&str, &str, ContentKind),
+    text: &str,
+    title: Option<&str>,
+    now: UnixSeconds,
+) -> Result<(Page, PageGoods), Box<dyn std::error::Error + Send + Sync>> {
     let mut converter = Converter::new(Settings {
-        kind: ContentKind::Html,
+        kind,
         url: url.parse()?,
         charset: Some("utf-8".to_owned()),
         full: false,
     });
-    converter.push(html.as_bytes())?;
-    let page = converter.finish()?;
+    converter.push(text.as_bytes())?;
+    let mut page = converter.finish()?;
+    if let Some(title) = title {
+        page.metadata.title = Some(title.to_owned());
+    }
     let facts = PageFacts {
         final_url: url,
         status: 200,
-        content_type: "text/html; charset=utf-8",
-        kind: ContentKind::Html,
-        source_sha256: Sha256::digest(html).into(),
-        bytes_fetched: html.len() as u64,
+        content_type,
+        kind,
+        source_sha256: Sha256::digest(text).into(),
+        bytes_fetched: text.len() as u64,
         fetch_time: Duration::ZERO,
         extract_time: Duration::ZERO,
         usage: &Usage::default(),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::keys::PaymentKey;
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
-use crate::store::record::{decode, encode};
+use crate::store::record::{decode, decode_as, encode_as, version};
 use crate::store::tables::{Hash, META, Snapshot, Tables};
 use crate::store::{PageRecord, StoreError, payments};
 
@@ -30,7 +30,32 @@ pub(in crate::store) struct SaleGoods {
     blobs: Vec<Hash>,
     /// Of the blobs together; 0 once the sale is settled.
     bytes: u64,
+    /// What the cache gains, each under its address.
+    pages: Vec<(String, HeldPage)>,
+}
+
+/// The goods of a sale as version 1 wrote them: the payment knew the page's address.
+#[derive(Serialize, Deserialize)]
+struct GoodsOfOnePage {
+    blobs: Vec<Hash>,
+    bytes: u64,
     page: Option<HeldPage>,
+}
+
+/// Of the record of a sale's goods.
+const VERSION: u8 = 2;
+
+fn read(bytes: &[u8]) -> Result<SaleGoods, StoreError> {
+    if version(bytes) != Some(1) {
+        return decode_as(VERSION, bytes, TABLE);
+    }
+    let GoodsOfOnePage { blobs, bytes, page } = decode(bytes, TABLE)?;
+    let pages = page.map(|page| (String::new(), page));
+    Ok(SaleGoods {
+        blobs,
+        bytes,
+        pages: pages.into_iter().collect(),
+    })
 }
 
 /// The goods of unsettled sales have reached their bound.
@@ -38,12 +63,12 @@ pub(in crate::store) struct SaleGoods {
 pub struct NoSpace;
 
 impl Tables<'_> {
-    /// Keeps a sale's blobs, and the page that it fetched, until its payment settles or fails. Beyond the bound of
+    /// Keeps a sale's blobs, and the pages that it fetched, until its payment settles or fails. Beyond the bound of
     /// unsettled goods nothing is kept; one sale alone always fits.
     pub fn hold_goods(
         &mut self,
         sale: PaymentKey,
-        page: Option<HeldPage>,
+        pages: Vec<(String, HeldPage)>,
         blobs: &[(Hash, &[u8])],
         now: UnixSeconds,
     ) -> Result<Result<(), NoSpace>, StoreError> {
@@ -51,7 +76,7 @@ impl Tables<'_> {
         let mut goods = SaleGoods {
             blobs: Vec::new(),
             bytes: 0,
-            page,
+            pages,
         };
         let mut held: Vec<&[u8]> = Vec::new();
         for (key, bytes) in blobs {
@@ -69,7 +94,8 @@ impl Tables<'_> {
             self.hold_blob(*key, bytes, sale)?;
         }
         self.set_fact(UNSETTLED_BYTES, others + goods.bytes)?;
-        self.sale_goods.insert(sale, encode(&goods)?.as_slice())?;
+        self.sale_goods
+            .insert(sale, encode_as(VERSION, &goods)?.as_slice())?;
         Ok(Ok(()))
     }
 
@@ -85,20 +111,22 @@ impl Tables<'_> {
         let Some(mut goods) = self.take_goods(sale)? else {
             return Ok(());
         };
-        let is_young = |fetched_at| now.since(UnixSeconds(fetched_at)) < PAGE_SECONDS;
-        match &goods.page {
-            Some(HeldPage::Fetched(page))
-                if is_young(page.fetched_at)
-                    && !self.is_cached_since(target_url, page.fetched_at)? =>
-            {
-                self.list_page(target_url, page, now)?;
+        for (address, page) in std::mem::take(&mut goods.pages) {
+            // Goods of version 1 leave the address to the payment.
+            let address = match address.is_empty() {
+                true => target_url,
+                false => address.as_str(),
+            };
+            let (HeldPage::Fetched(PageRecord { fetched_at, .. })
+            | HeldPage::Unchanged { fetched_at }) = page;
+            let is_old = now.since(UnixSeconds(fetched_at)) >= PAGE_SECONDS;
+            if is_old || self.is_cached_since(address, fetched_at)? {
+                continue;
             }
-            Some(HeldPage::Unchanged { fetched_at })
-                if is_young(*fetched_at) && !self.is_cached_since(target_url, *fetched_at)? =>
-            {
-                self.touch_page(target_url, UnixSeconds(*fetched_at))?;
+            match &page {
+                HeldPage::Fetched(page) => self.list_page(address, page, now)?,
+                HeldPage::Unchanged { .. } => self.touch_page(address, UnixSeconds(fetched_at))?,
             }
-            _ => {}
         }
         let answer = answer.filter(|answer| goods.blobs.contains(answer));
         goods.blobs.retain(|blob| Some(*blob) != answer);
@@ -107,9 +135,10 @@ impl Tables<'_> {
             let goods = SaleGoods {
                 blobs: vec![answer],
                 bytes: 0,
-                page: None,
+                pages: Vec::new(),
             };
-            self.sale_goods.insert(sale, encode(&goods)?.as_slice())?;
+            self.sale_goods
+                .insert(sale, encode_as(VERSION, &goods)?.as_slice())?;
         }
         Ok(())
     }
@@ -140,7 +169,7 @@ impl Tables<'_> {
             let mut goods = SaleGoods {
                 blobs: vec![answer],
                 bytes: 0,
-                page: None,
+                pages: Vec::new(),
             };
             if is_open {
                 goods.blobs.extend(self.source_of(sale)?);
@@ -152,14 +181,15 @@ impl Tables<'_> {
                 self.blob_holds.insert((*blob, sale), ())?;
             }
             unsettled += goods.bytes;
-            self.sale_goods.insert(sale, encode(&goods)?.as_slice())?;
+            self.sale_goods
+                .insert(sale, encode_as(VERSION, &goods)?.as_slice())?;
         }
         self.set_fact(UNSETTLED_BYTES, unsettled)
     }
 
     fn take_goods(&mut self, sale: PaymentKey) -> Result<Option<SaleGoods>, StoreError> {
         let taken = self.sale_goods.remove(sale)?;
-        let taken = taken.map(|bytes| decode::<SaleGoods>(bytes.value(), TABLE));
+        let taken = taken.map(|bytes| read(bytes.value()));
         let Some(goods) = taken.transpose()? else {
             return Ok(None);
         };

@@ -33,6 +33,7 @@ pub enum Receipt<T> {
 /// A retained quote: what would be bought, and for how much.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuoteRecord {
+    #[serde(with = "crate::domain::purchase::record")]
     pub purchase: Purchase,
     pub amount_units: u64,
     /// Hex SHA-256 of the page's markdown, when we knew it.

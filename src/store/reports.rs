@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::ids::{ReportId, ShareSlug};
 use crate::domain::keys::PaymentKey;
+use crate::domain::level::{Level, Product};
 use crate::domain::time::{REPORT_SECONDS, UnixSeconds};
 use crate::store::record::{decode, encode};
 use crate::store::tables::{
@@ -26,7 +27,7 @@ pub struct ReportRecord {
     pub payment: PaymentKey,
     pub target_url: String,
     pub question: String,
-    /// The pack's name.
+    /// The pack's name; for other products theirs before that of the level.
     pub pack: String,
     /// The decision's label.
     pub label: String,
@@ -82,6 +83,22 @@ impl Listing {
 }
 
 impl ReportRecord {
+    /// What [`ReportRecord::pack`] holds: a pack's own name, and before those of other products the product's.
+    pub fn pack_of(level: Level) -> String {
+        match level.product() {
+            Product::ProofPack => level.name().to_owned(),
+            product => format!("{} {}", product.name(), level.name()),
+        }
+    }
+
+    /// What was sold.
+    pub fn product(&self) -> Product {
+        let product = self.pack.split_once(' ').map(|(product, _)| product);
+        product
+            .and_then(Product::parse)
+            .unwrap_or(Product::ProofPack)
+    }
+
     pub fn is_expired(&self, now: UnixSeconds) -> bool {
         now.0 >= self.expires_at
     }

@@ -212,7 +212,7 @@ async fn keep(store: &Store, id: ReportId, payment: u8, is_settled: bool) {
         let document = [payment];
         let blobs: [([u8; 32], &[u8]); 2] =
             [(record.document, &document), (record.source, b"source")];
-        let held = tables.hold_goods(PaymentKey([payment; 32]), None, &blobs, NOW)?;
+        let held = tables.hold_goods(PaymentKey([payment; 32]), Vec::new(), &blobs, NOW)?;
         assert_eq!(held, Ok(()));
         tables.put_report(id, &record)?;
         match is_settled {

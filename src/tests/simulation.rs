@@ -14,7 +14,12 @@ use std::sync::{Arc, OnceLock};
 use tokio::runtime::Runtime;
 
 use crate::config::Config;
+use crate::domain::bundle::Bundle;
+use crate::domain::check::CheckDepth;
+use crate::domain::level::Level;
+use crate::domain::pack::Pack;
 use crate::domain::payment::State;
+use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
 use crate::outside::chance;
 use crate::tests::dice::Dice;
@@ -29,35 +34,23 @@ const HISTORIES: u64 = 2_000;
 const BEGINNING: UnixSeconds = UnixSeconds(1_795_248_000);
 const BUYERS: usize = 3;
 
-const WISHES: [Wish; 7] = [
-    Wish {
-        target: "http://127.0.0.1:4020/sample",
-        level: "starter",
-    },
-    Wish {
-        target: "http://news.sample-site.org/1",
-        level: "fresh",
-    },
-    Wish {
-        target: "http://news.sample-site.org/1",
-        level: "cached",
-    },
-    Wish {
-        target: "http://news.sample-site.org/2",
-        level: "fresh",
-    },
-    Wish {
-        target: "http://news.sample-site.org/2",
-        level: "basic",
-    },
-    Wish {
-        target: "http://news.sample-site.org/3",
-        level: "deep",
-    },
-    Wish {
-        target: "http://news.sample-site.org/3",
-        level: "quick",
-    },
+const ONE: &str = "http://news.sample-site.org/1";
+const TWO: &str = "http://news.sample-site.org/2";
+const THREE: &str = "http://news.sample-site.org/3";
+
+#[rustfmt::skip]
+const WISHES: [Wish; 11] = [
+    Wish { targets: &["http://127.0.0.1:4020/sample"], level: Level::Tier(Tier::Starter) },
+    Wish { targets: &[ONE], level: Level::Tier(Tier::Fresh) },
+    Wish { targets: &[ONE], level: Level::Tier(Tier::Cached) },
+    Wish { targets: &[TWO], level: Level::Tier(Tier::Fresh) },
+    Wish { targets: &[TWO], level: Level::Tier(Tier::Basic) },
+    Wish { targets: &[THREE], level: Level::Tier(Tier::Deep) },
+    Wish { targets: &[THREE], level: Level::Pack(Pack::Quick) },
+    Wish { targets: &[ONE, TWO], level: Level::Tier(Tier::Basic) },
+    Wish { targets: &[TWO, ONE], level: Level::Tier(Tier::Fresh) },
+    Wish { targets: &[TWO, THREE], level: Level::Bundle(Bundle::Scout) },
+    Wish { targets: &[ONE, THREE], level: Level::Check(CheckDepth::Quick) },
 ];
 /// What must have happened in so many histories.
 const OCCURRENCES: [&str; 14] = [

@@ -144,7 +144,7 @@ impl Challenge {
     }
 }
 
-const LEFT_OUT_IN_ORDER: [fn(&mut PaymentRequired); 6] = [
+const LEFT_OUT_IN_ORDER: [fn(&mut PaymentRequired); 7] = [
     |document| {
         let bazaar = document
             .extensions
@@ -152,6 +152,15 @@ const LEFT_OUT_IN_ORDER: [fn(&mut PaymentRequired); 6] = [
             .and_then(|all| all.get_mut(BAZAAR));
         if let Some(body) = bazaar.and_then(|bazaar| bazaar.pointer_mut(BODY_SCHEMA)) {
             leave_out_prose(body);
+        }
+    },
+    |document| {
+        let bazaar = document
+            .extensions
+            .as_mut()
+            .and_then(|all| all.get_mut(BAZAAR));
+        if let Some(body) = bazaar.and_then(|bazaar| bazaar.pointer_mut(BODY_SCHEMA)) {
+            leave_only_types(body);
         }
     },
     |document| {
@@ -180,6 +189,16 @@ fn leave_out_prose(schema: &mut Value) {
         .into_iter()
         .flat_map(|all| all.values_mut())
         .for_each(leave_out);
+}
+
+/// Of each member of a body, its type and the names that it may have.
+fn leave_only_types(schema: &mut Value) {
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for property in properties.into_iter().flat_map(|all| all.values_mut()) {
+        if let Some(members) = property.as_object_mut() {
+            members.retain(|name, _| matches!(name.as_str(), "type" | "enum"));
+        }
+    }
 }
 
 fn refuse_unfit(inputs: &ChallengeInputs<'_>) -> Result<(), ChallengeError> {

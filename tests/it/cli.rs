@@ -379,6 +379,17 @@ fn wrong_usage_is_2() {
         &["evidence", "--json", "--jsonl"],
         &["evidence", "--jsonl", "--question", "What?"],
         &["evidence", "--training"],
+        &["check"],
+        &["check", "answer.md"],
+        &["check", "-", "--source", "-"],
+        &[
+            "check",
+            "answer.md",
+            "--source",
+            "page.md",
+            "--depth",
+            "none",
+        ],
         &["config"],
         &["payments"],
         &["demo", "--listen", "nowhere"],
@@ -421,8 +432,8 @@ fn wrong_usage_is_2() {
     }
     let help = run(&["--help"]).expect(0);
     for command in [
-        "demo", "serve", "init", "convert", "evidence", "buy", "config", "payments", "routes",
-        "openapi",
+        "demo", "serve", "init", "convert", "evidence", "check", "buy", "config", "payments",
+        "routes", "openapi",
     ] {
         assert!(help.out.contains(command), "{command}");
     }
@@ -636,6 +647,45 @@ fn evidence_is_found_in_a_page() {
         "{finished:#?}"
     );
     run(&["evidence", "/nowhere/page.html"]).failed(1);
+}
+
+#[test]
+fn a_text_is_checked_against_files() {
+    let folder = Folder::new();
+    let write = |name: &str, content: &str| {
+        let path = folder.path(name);
+        std::fs::write(&path, content).expect("written");
+        text(&path)
+    };
+    let fares = write(
+        "fares.html",
+        "<title>Fares</title><main><h1>Fares</h1><p>A day ticket costs 7 euros. Dogs travel free.</p></main>",
+    );
+    let rules = write("rules.md", "# Rules\n\nA day ticket costs 7 euros.\n");
+    let answer = "Hello! A day ticket costs 9 euros. Dogs travel free.";
+    let command = ["check", "-", "--source", &fares, "--source", &rules];
+    let told = run_with_input(&command, answer.as_bytes()).expect(0).out;
+    assert!(
+        told.contains("To correct:") && told.contains("A day ticket costs 9 euros."),
+        "{told}"
+    );
+    assert!(told.contains("supported: Dogs travel free."), "{told}");
+    let path = write("answer.md", answer);
+    let finished = run(&[
+        "check", &path, "--source", &fares, &rules, "--depth", "quick", "--json",
+    ]);
+    let told: Value = serde_json::from_str(&finished.expect(0).out).expect("JSON");
+    assert_eq!(
+        told["claims"][0]["no_grounding_reason"], "greeting",
+        "{told}"
+    );
+    assert_eq!(told["corrections"][0]["label"], "contradicted", "{told}");
+    assert_eq!(told["corrections"][0]["start"], 7);
+    assert_eq!(told["sources"][1]["id"], "S2");
+    run(&["check", &path, "--source", "/nowhere/page.html"]).failed(1);
+    let long = write("long.md", &"Dogs travel free. ".repeat(500));
+    let line = run(&["check", &long, "--source", &fares]).failed(2);
+    assert!(line.contains("at most 8000"), "{line}");
 }
 
 /// Offsets count code points, and every line is answered under its id.

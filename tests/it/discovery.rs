@@ -106,7 +106,7 @@ fn health_says_what_can_be_bought() {
     }
     rig.buy(&Wallet::new(), ARTICLE, "deep").expect(200);
     // One that none covers.
-    rig.reconfigure(|resolved| resolved.set("guard.gas_usdc", "2"));
+    rig.reconfigure(|resolved| resolved.set("guard.gas_usdc", "30"));
     let (status, none) = sales(&rig);
     assert_eq!(
         (&status, &none["open"]),
@@ -118,7 +118,8 @@ fn health_says_what_can_be_bought() {
         "{summary}"
     );
     assert_eq!(none["since"], rig.now().0);
-    assert_eq!(none["unavailable"].as_array().map(Vec::len), Some(8));
+    let levels = context402::domain::level::Level::ALL.len();
+    assert_eq!(none["unavailable"].as_array().map(Vec::len), Some(levels));
     let gauges = rig.get("/metrics?format=prometheus").text();
     assert!(gauges.contains("context402_paid_enabled 0\n"), "{gauges}");
     let obstacle = "context402_sales_obstacle{code=\"margin\"} 1\n";
@@ -477,7 +478,10 @@ fn openapi_is_no_looser_than_the_service() {
     );
     let body = |path: &str| {
         let schema = &paths[path]["post"]["requestBody"]["content"]["application/json"];
-        schema["schema"]["allOf"][1].clone()
+        let schema = &schema["schema"];
+        // Of several shapes the first.
+        let schema = schema["anyOf"].get(0).unwrap_or(schema);
+        schema["allOf"][1].clone()
     };
     let quote = body("/v1/quotes");
     for (name, needed, foreign) in QUOTE_BELONGINGS {
@@ -718,15 +722,15 @@ fn discovery_documents_can_be_revalidated() {
     }
 }
 
-/// Specification 2.10 and `discovery`: both products, as their live challenges price them.
+/// Specification 2.10 and `discovery`: every product, as their live challenges price them.
 #[test]
-fn directories_find_both_products_at_the_price_of_their_challenges() {
+fn directories_find_every_product_at_the_price_of_their_challenges() {
     let rig = Rig::start();
     let listing = rig.get("/discovery/resources").expect(200).json();
     assert_eq!(listing["x402Version"], 2);
     assert_eq!(
         listing["pagination"],
-        json!({"limit": 20, "offset": 0, "total": 3})
+        json!({"limit": 20, "offset": 0, "total": 5})
     );
     let well_known = rig.get("/.well-known/x402").expect(200);
     assert_eq!(
@@ -737,6 +741,8 @@ fn directories_find_both_products_at_the_price_of_their_challenges() {
     for (position, (path, word, level, product)) in [
         (ACCESS, "tier", "fresh", "context"),
         (PROOF_PACK, "pack", "standard", "proof_pack"),
+        ("/v1/x402/proof-bundle", "bundle", "builder", "proof_bundle"),
+        ("/v1/x402/check", "depth", "standard", "check"),
     ]
     .into_iter()
     .enumerate()
@@ -798,7 +804,7 @@ fn directories_find_both_products_at_the_price_of_their_challenges() {
         );
     }
     // The bundle quote, which takes no payment here, is shown with the query it takes.
-    let bundles = &listing["items"][2]["extensions"]["bazaar"];
+    let bundles = &listing["items"][4]["extensions"]["bazaar"];
     assert_eq!(bundles["info"]["input"]["method"], "GET");
     let query = &bundles["info"]["input"]["queryParams"];
     let query: Vec<(String, String)> = query
@@ -832,7 +838,7 @@ fn directories_find_both_products_at_the_price_of_their_challenges() {
     assert_eq!(page("offset=7").expect(200).json()["items"], json!([]));
     assert_eq!(
         page("type=http").expect(200).json()["pagination"]["total"],
-        3
+        5
     );
     let none = page("type=mcp").expect(200).json();
     assert_eq!(

@@ -105,6 +105,8 @@ mod retry;
 mod settlements;
 /// Setting up a machine with one command.
 mod setup;
+/// Several pages or sources in one purchase.
+mod several;
 /// Pages for people.
 mod site;
 /// Conventions that matter, as tests.

@@ -4,12 +4,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::api::buyer::paid;
+use crate::api::buyer::{paid, sources};
 use crate::app::Shared;
-use crate::domain::level::Product;
-use crate::domain::purchase::{ContextPurchase, Purchase};
+use crate::domain::level::{PAGES_MAX, Product};
+use crate::domain::purchase::{ContextPurchase, PagesPurchase, Purchase, SourceInput};
 use crate::domain::refusal::Refusal;
-use crate::domain::requests::AccessRequest;
+use crate::domain::requests::{AccessRequest, PagesRequest};
 use crate::domain::schema::ValidationError;
 use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
@@ -25,9 +25,42 @@ pub async fn probe(app: Shared, call: Call) -> Reply {
     paid::probe(&app, &call, Product::Context)
 }
 
-/// The purchase.
+/// The purchase of one page.
 pub fn purchase(app: &Shared, body: &AccessRequest, tier: Tier) -> Result<Purchase, Refusal> {
-    let force_refresh = body.force_refresh.unwrap_or(false);
+    let force_refresh = refresh(body.force_refresh, tier)?;
+    Ok(Purchase::Context(ContextPurchase {
+        target_url: paid::canonical_target(app, &body.target_url)?,
+        tier: tier.name().to_owned(),
+        force_refresh,
+    }))
+}
+
+/// The purchase of several pages.
+pub fn pages(app: &Shared, body: &PagesRequest, tier: Tier) -> Result<Purchase, Refusal> {
+    let force_refresh = refresh(body.force_refresh, tier)?;
+    let pages = sources::of_addresses(app, &body.target_urls, "target_urls")?;
+    let target_urls = pages.iter().filter_map(SourceInput::target_url);
+    let target_urls: Vec<String> = target_urls.map(str::to_owned).collect();
+    if !(2..=PAGES_MAX).contains(&target_urls.len()) {
+        let why = format!("2 to {PAGES_MAX} pages; for one page send target_url");
+        return Err(sources::wrong("target_urls", &why));
+    }
+    let min_pages = body.min_pages.unwrap_or(target_urls.len());
+    if min_pages > target_urls.len() {
+        let why = "min_pages is larger than the number of pages";
+        return Err(sources::wrong("min_pages", why));
+    }
+    Ok(Purchase::Pages(PagesPurchase {
+        target_urls,
+        tier: tier.name().to_owned(),
+        force_refresh,
+        min_pages,
+    }))
+}
+
+/// Whether the cache is skipped.
+fn refresh(stated: Option<bool>, tier: Tier) -> Result<bool, Refusal> {
+    let force_refresh = stated.unwrap_or(false);
     if force_refresh && !tier.may_fetch() {
         let message = format!(
             "Value error, force_refresh is not supported for the tier {}",
@@ -41,11 +74,7 @@ pub fn purchase(app: &Shared, body: &AccessRequest, tier: Tier) -> Result<Purcha
         );
         return Err(Refusal::validation(vec![error]));
     }
-    Ok(Purchase::Context(ContextPurchase {
-        target_url: paid::canonical_target(app, &body.target_url)?,
-        tier: tier.name().to_owned(),
-        force_refresh,
-    }))
+    Ok(force_refresh)
 }
 
 /// A page as text: its markdown with a YAML front matter.

@@ -1,19 +1,22 @@
 //! Challenges as HTTP responses: the headers of a 402 (specification section 7) and of a probe.
 
 use crate::app::App;
-use crate::domain::level::{Level, Product};
+use crate::domain::level::{Level, LineItem, Product};
 use crate::http::{HeaderText, Reply};
 use crate::x402::challenge::Challenge;
 
-/// The 402 for a request without payment. Cached per level, because directories probe often.
-pub fn unpaid(app: &App, level: Level) -> Reply {
+/// The 402 for a request without payment. Cached for each level once, because directories probe often.
+pub fn unpaid(app: &App, item: LineItem) -> Reply {
+    if item.quantity > 1 {
+        return required(app, item.level, &app.offers.item(item).challenge);
+    }
     let replies = app.challenges.get_or_init(|| {
         Level::ALL
             .iter()
             .map(|level| required(app, *level, &app.offers.level(*level).challenge))
             .collect()
     });
-    replies[level.position()].clone()
+    replies[item.level.position()].clone()
 }
 
 /// A 402 with this challenge.
@@ -23,9 +26,9 @@ pub fn required(app: &App, level: Level, challenge: &Challenge) -> Reply {
 }
 
 /// Refuses an unreadable payment, with a new challenge to sign.
-pub fn beside(app: &App, refused: Reply, level: Level) -> Reply {
-    let fresh = app.offers.challenge_because(level, "invalid_payload");
-    with_headers(app, refused, level, &fresh)
+pub fn beside(app: &App, refused: Reply, item: LineItem) -> Reply {
+    let fresh = app.offers.challenge_because(item, "invalid_payload");
+    with_headers(app, refused, item.level, &fresh)
 }
 
 /// A probe's 200 with the same challenge.
@@ -62,5 +65,13 @@ pub fn help(product: Product) -> &'static [(&'static str, &'static str)] {
             ("x-service-proof-pack", "/proof-pack"),
             ("x-service-proof-pack-quote", "/v1/proof-pack/quote"),
         ],
+        Product::ProofBundle => &[
+            ("x-service-proof-bundle", "/proof-pack/bundle"),
+            (
+                "x-service-proof-bundle-quote",
+                "/v1/proof-pack/bundle/quote",
+            ),
+        ],
+        Product::Check => &[("x-service-docs", "/docs")],
     }
 }

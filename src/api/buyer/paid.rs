@@ -3,22 +3,28 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::api::body::check_media_type;
 use crate::api::buyer::legacy;
-use crate::api::buyer::{access, challenge, proof_pack};
+use crate::api::buyer::{access, challenge, check, proof_bundle, proof_pack};
 use crate::api::failure;
 use crate::app::{App, Shared};
 use crate::domain::attribution::Attribution;
-use crate::domain::level::{Level, Product};
+use crate::domain::bundle::Bundle;
+use crate::domain::check::CheckDepth;
+use crate::domain::level::{Level, LineItem, Product};
+use crate::domain::pack::Pack;
 use crate::domain::payment::Means;
+use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, Refusal};
-use crate::domain::requests::PaidBody;
+use crate::domain::requests::{AddressList, PaidBody};
 use crate::domain::schema::{ValidationError, without_mark};
 use crate::domain::shapes::TARGET_URL_CHARACTERS_MAX;
 use crate::domain::target::explained;
+use crate::domain::tier::Tier;
 use crate::flows::content::source::Target;
 use crate::flows::quotes::offers;
 use crate::flows::sale::refusals::{self, PaidAttempt};
@@ -45,12 +51,12 @@ pub async fn buy(app: &Shared, call: &Call, product: Product) -> Reply {
     let outcome = Box::pin(sell(app, call, product, &mut attempt)).await;
     let refused = outcome.as_ref().err();
     let stated = refused.and_then(|_| level_by_address(call, product).ok());
-    let level = stated.map(|stated| priced(call, product, stated.level));
-    attempt.level = attempt.level.or(level);
+    let item = stated.map(|stated| priced(call, product, stated.level));
+    attempt.level = attempt.level.or(item.map(|item| item.level));
     let unreadable = matches!(&outcome, Err(refusal) if refusal.code == Code::InvalidPayment);
     let reply = answer(app, call, outcome, attempt);
-    match level.filter(|_| unreadable) {
-        Some(level) => challenge::beside(app, reply, level),
+    match item.filter(|_| unreadable) {
+        Some(item) => challenge::beside(app, reply, item),
         None => reply,
     }
 }
@@ -59,7 +65,7 @@ pub async fn buy(app: &Shared, call: &Call, product: Product) -> Reply {
 pub fn probe(app: &App, call: &Call, product: Product) -> Reply {
     match level_by_address(call, product) {
         Ok(stated) => challenge::probe(app, stated.level.unwrap_or(product.default_level())),
-        Err(refusal) if is_mismatch(&refusal) => {
+        Err(refusal) if refusal.code == product.level_mismatch() => {
             failure::reply(app, &named_twice(call, product), call)
         }
         Err(_) => failure::reply(app, &no_such_level(call, product), call),
@@ -69,19 +75,19 @@ pub fn probe(app: &App, call: &Call, product: Product) -> Reply {
 /// The price of the request. If query, header and body name different levels, the 402 says so before anybody signs: with
 /// a payment the request would be refused.
 fn unpaid(app: &App, call: &Call, product: Product, stated: Stated) -> Reply {
-    let (level, in_body) = (stated.level, level_in_body(call, product));
+    let (level, in_body) = (stated.level, Votes::of(call, product).level(product));
     let with_body = matches!((level, in_body), (Some(one), Some(other)) if one != other);
-    let level = priced(call, product, level);
+    let item = priced(call, product, level);
     if !stated.differ && !with_body {
-        return challenge::unpaid(app, level);
+        return challenge::unpaid(app, item);
     }
     let word = product.level_word();
     let error = format!(
         "PAYMENT-SIGNATURE header is required. Query, header and body name different {word}s; this is the price of {}: \
          name one {word} before you sign, because a payment for this request is refused as it stands.",
-        level.name()
+        item.level.name()
     );
-    challenge::required(app, level, &app.offers.challenge_because(level, &error))
+    challenge::required(app, item.level, &app.offers.challenge_because(item, &error))
 }
 
 async fn sell(
@@ -112,20 +118,36 @@ fn read_request(
 pub fn paid_request(app: &Shared, call: &Call, product: Product) -> Result<PaidRequest, Refusal> {
     check_media_type(call)?;
     let body = PaidBody::read(product, &call.body).map_err(Refusal::validation)?;
-    let level = agreed_level(call, product, &body)?;
-    let purchase = match (&body, level) {
-        (PaidBody::Access(body), Level::Tier(tier)) => access::purchase(app, body, tier)?,
-        (PaidBody::ProofPack(body), Level::Pack(pack)) => proof_pack::purchase(app, body, pack)?,
-        // A level is read as one of its product.
-        _ => return Err(Refusal::of(Code::Internal)),
-    };
+    let stated = stated_level(call, product, &body)?;
     Ok(PaidRequest {
-        purchase,
+        purchase: purchase(app, &body, stated)?,
         attribution: attribution(call).map(|label| label.as_str().to_owned()),
         client: call.peer.client(),
         request_id: call.request_id.clone(),
         waiting: call.waiting.clone(),
     })
+}
+
+/// What a body buys at the level that is stated anywhere, else at the default one.
+pub fn purchase(app: &Shared, body: &PaidBody, stated: Option<Level>) -> Result<Purchase, Refusal> {
+    match (body, stated) {
+        (PaidBody::Access(body), None) => access::purchase(app, body, Tier::default()),
+        (PaidBody::Access(body), Some(Level::Tier(tier))) => access::purchase(app, body, tier),
+        (PaidBody::Pages(body), None) => access::pages(app, body, Tier::default()),
+        (PaidBody::Pages(body), Some(Level::Tier(tier))) => access::pages(app, body, tier),
+        (PaidBody::ProofPack(body), None) => proof_pack::purchase(app, body, Pack::default()),
+        (PaidBody::ProofPack(body), Some(Level::Pack(pack))) => {
+            proof_pack::purchase(app, body, pack)
+        }
+        (PaidBody::ProofBundle(body), None) => proof_bundle::purchase(app, body, None),
+        (PaidBody::ProofBundle(body), Some(Level::Bundle(bundle))) => {
+            proof_bundle::purchase(app, body, Some(bundle))
+        }
+        (PaidBody::Check(body), None) => check::purchase(app, body, CheckDepth::default()),
+        (PaidBody::Check(body), Some(Level::Check(depth))) => check::purchase(app, body, depth),
+        // A level is read as one of its product.
+        _ => Err(Refusal::of(Code::Internal)),
+    }
 }
 
 /// A request whose payment or credit is not reached counts as unpaid.
@@ -150,42 +172,51 @@ fn payment(call: &Call, product: Product) -> Result<PaymentProof, Refusal> {
             return invalid(format!("{error}. Nothing was charged."));
         }
         let stated = level_by_address(call, product).ok();
-        let level = priced(call, product, stated.and_then(|stated| stated.level));
-        sale::challenge(level, error.reason(), format!("{error}."))
+        let item = priced(call, product, stated.and_then(|stated| stated.level));
+        sale::challenge(item, error.reason(), format!("{error}."))
     })
 }
 
 /// The canonical target. Text that is not a URL is a validation error; a target that policy refuses is refused later,
 /// after the payment check (specification 4.1 rule 2).
 pub fn canonical_target(app: &Shared, text: &str) -> Result<String, Refusal> {
+    canonical_at(app, text, &["body", "target_url"])
+}
+
+/// The same of an address that stands elsewhere in the body.
+pub fn canonical_at(app: &Shared, text: &str, loc: &[&str]) -> Result<String, Refusal> {
     match Target::parse(app, text) {
         Ok(target) if target.canonical(app).len() <= TARGET_URL_CHARACTERS_MAX => {
             Ok(target.canonical(app).to_owned())
         }
         Err(error) if !error.is_unparseable() => Ok(text.to_owned()),
         Ok(_) => Err(target_error(
+            loc,
             text,
             "The URL has more than 2,048 characters once it is percent-encoded".to_owned(),
         )),
-        Err(error) => Err(target_error(text, explained(text, error))),
+        Err(error) => Err(target_error(loc, text, explained(text, error))),
     }
 }
 
-fn target_error(text: &str, why: String) -> Refusal {
+fn target_error(loc: &[&str], text: &str, why: String) -> Refusal {
     let message = format!("Input should be a valid URL: {why}");
     Refusal::validation(vec![ValidationError::new(
-        &["body", "target_url"],
+        loc,
         "url_parsing",
         message,
         Some(text.into()),
     )])
 }
 
-/// The level whose price an unpaid request gets: from the query, else the header, else a readable body, else the default.
-fn priced(call: &Call, product: Product, stated: Option<Level>) -> Level {
-    stated
-        .or_else(|| level_in_body(call, product))
-        .unwrap_or(product.default_level())
+/// What an unpaid request gets the price of: the level from the query, else the header, else a readable body, else the
+/// default; as often as a readable body names pages or sources.
+fn priced(call: &Call, product: Product, stated: Option<Level>) -> LineItem {
+    let votes = Votes::of(call, product);
+    let level = stated.or_else(|| votes.level(product));
+    let level = level.unwrap_or_else(|| votes.default_level(product));
+    let quantity = votes.sources.clamp(1, product.quantity_max());
+    LineItem { level, quantity }
 }
 
 /// The level in query and header.
@@ -241,22 +272,12 @@ fn one_level(
 /// 400 for a level that does not exist.
 pub fn unknown_level(product: Product) -> Refusal {
     let (word, names) = (product.level_word(), product.level_names().join(", "));
-    let code = match product {
-        Product::Context => Code::InvalidTier,
-        Product::ProofPack => Code::InvalidPack,
-    };
+    let code = product.invalid_level();
     Refusal::new(code, format!("No such {word}. Use one of {names}."))
 }
 
 fn mismatch(product: Product) -> Refusal {
-    Refusal::of(match product {
-        Product::Context => Code::TierMismatch,
-        Product::ProofPack => Code::PackMismatch,
-    })
-}
-
-fn is_mismatch(refusal: &Refusal) -> bool {
-    matches!(refusal.code, Code::TierMismatch | Code::PackMismatch)
+    Refusal::of(product.level_mismatch())
 }
 
 /// A probe's validation error for two different levels in the same place.
@@ -300,38 +321,74 @@ fn no_such_level(call: &Call, product: Product) -> Refusal {
     )])
 }
 
-fn agreed_level(call: &Call, product: Product, body: &PaidBody) -> Result<Level, Refusal> {
+fn stated_level(call: &Call, product: Product, body: &PaidBody) -> Result<Option<Level>, Refusal> {
     let by_address = level_by_address(call, product)?.level;
     match (by_address, body.level()) {
         (Some(one), Some(other)) if one != other => Err(mismatch(product)),
-        (one, other) => Ok(one.or(other).unwrap_or(product.default_level())),
+        (one, other) => Ok(one.or(other)),
     }
 }
 
-/// Refuses two different values.
-#[derive(Deserialize)]
+/// What a readable body says of the price. serde refuses a member that is there twice.
+#[derive(Default)]
 struct Votes {
+    level: Option<String>,
+    /// How many pages or sources it names.
+    sources: usize,
+}
+
+#[derive(Deserialize)]
+struct VotingMembers {
     tier: Option<Value>,
     pack: Option<Value>,
+    bundle: Option<Value>,
+    depth: Option<Value>,
+    target_urls: Option<AddressList>,
+    sources: Option<Vec<IgnoredAny>>,
 }
 
-/// The level of a body, if it is readable.
-fn level_in_body(call: &Call, product: Product) -> Option<Level> {
-    let word = product.level_word();
-    // Skips the parser for bodies without the word.
-    if !call
-        .body
-        .windows(word.len())
-        .any(|window| window == word.as_bytes())
-    {
-        return None;
+impl Votes {
+    fn of(call: &Call, product: Product) -> Votes {
+        // Skips the parser for bodies with none of the words.
+        let words = [product.level_word(), "target_urls", "sources"];
+        let has = |word: &str| {
+            let mut windows = call.body.windows(word.len());
+            windows.any(|window| window == word.as_bytes())
+        };
+        if !words.into_iter().any(has) {
+            return Votes::default();
+        }
+        let read = serde_json::from_slice::<VotingMembers>(without_mark(&call.body));
+        let Ok(members) = read else {
+            return Votes::default();
+        };
+        let level = match product {
+            Product::Context => members.tier,
+            Product::ProofPack => members.pack,
+            Product::ProofBundle => members.bundle,
+            Product::Check => members.depth,
+        };
+        let listed = members.target_urls.map_or(0, |list| list.addresses().len());
+        let sources = members.sources.map_or(0, |sources| sources.len());
+        Votes {
+            level: level.and_then(|level| level.as_str().map(str::to_owned)),
+            sources: listed.max(sources),
+        }
     }
-    let votes = serde_json::from_slice::<Votes>(without_mark(&call.body)).ok()?;
-    let vote = match product {
-        Product::Context => votes.tier,
-        Product::ProofPack => votes.pack,
-    };
-    product.level(vote?.as_str()?)
+
+    fn level(&self, product: Product) -> Option<Level> {
+        product.level(self.level.as_deref()?)
+    }
+
+    /// The level that is meant where none is stated. A bundle's depends on its sources.
+    fn default_level(&self, product: Product) -> Level {
+        match product {
+            Product::ProofBundle if self.sources > 0 => {
+                Level::Bundle(Bundle::for_count(self.sources))
+            }
+            _ => product.default_level(),
+        }
+    }
 }
 
 /// Alias, then query, then header; an invalid label is dropped.
@@ -360,9 +417,10 @@ pub fn answer(
         Ok(delivered) => delivered,
         Err(refusal) => return refused(&refusal),
     };
-    let product = delivered.level.product();
-    let as_markdown =
-        product == Product::Context && call.accepts_above("text/markdown", "application/json");
+    let item = delivered.item;
+    let product = item.product();
+    let is_page = product == Product::Context && item.quantity == 1;
+    let as_markdown = is_page && call.accepts_above("text/markdown", "application/json");
     let reply = if as_markdown {
         match markdown((*delivered.body).as_ref()) {
             Some(parts) => Reply::in_parts(200, "text/markdown; charset=utf-8", parts),
@@ -377,7 +435,7 @@ pub fn answer(
         payer: Some(delivered.payer.clone()),
         transaction: delivered.transaction.clone(),
         network: app.config.payment.network.to_string(),
-        amount: Some(delivered.level.price().units().to_string()),
+        amount: Some(item.price().units().to_string()),
         extensions: offers::receipt(app, &delivered),
     };
     let reply = match delivered.means {
@@ -393,7 +451,7 @@ pub fn answer(
             "x-service-cache",
             if delivered.cache_hit { "hit" } else { "miss" },
         )
-        .fixed(product.paid_header(), delivered.level.name())
+        .fixed(product.paid_header(), item.level.name())
         .fixed("cache-control", "private, no-store")
         .fixed(
             "vary",
@@ -401,7 +459,7 @@ pub fn answer(
         );
     let mut reply = match product {
         Product::Context => reply.header("x-markdown-tokens", &delivered.tokens.to_string()),
-        Product::ProofPack => reply,
+        _ => reply,
     };
     reply.ticket = delivered.redelivery_of.map(|payment| payment.0);
     reply.on_sent = Some(OnSent::new(move || delivered.sending.sent()));

@@ -377,7 +377,7 @@ fn facilitator(app: &App) -> Check {
 fn channels(product: Product) -> &'static [&'static str] {
     match product {
         Product::Context => &["json", "markdown"],
-        Product::ProofPack => &["browser", "pdf", "json"],
+        _ => &["browser", "pdf", "json"],
     }
 }
 
@@ -388,7 +388,7 @@ fn what_you_get(product: Product) -> &'static [&'static str] {
             "Its metadata, links and headings",
             "Hashes, warnings and the receipt",
         ],
-        Product::ProofPack => &WOULD_INCLUDE,
+        _ => &WOULD_INCLUDE,
     }
 }
 
@@ -409,7 +409,7 @@ fn confidence_json(app: &App, judged: &Judged) -> Value {
         "delivery": {"channels": channels(product), "expected_seconds": judged.seconds},
         "sample_url": match product {
             Product::Context => app.sample.url.clone(),
-            Product::ProofPack => app.url("/v1/proof-pack/sample"),
+            _ => app.url("/v1/proof-pack/sample"),
         },
         "support_url": app.url("/contact"),
     })

@@ -358,6 +358,8 @@ pub fn quote_json(app: &App, quote: &Quote) -> Value {
                 .into();
             body["sample_report_url"] = app.url("/v1/proof-pack/sample").into();
         }
+        // Several sources are quoted by bundles, and by the 402 itself.
+        Purchase::Pages(_) | Purchase::ProofBundle(_) | Purchase::Check(_) => {}
     }
     body
 }
@@ -381,10 +383,7 @@ fn cache_json(target: &Inspected) -> Value {
 
 fn offer_json(app: &App, offer: &LevelOffer) -> Value {
     let (level, product) = (offer.level, offer.level.product());
-    let policy = match product {
-        Product::Context => "cache_policy",
-        Product::ProofPack => "policy",
-    };
+    let policy = product.policy_word();
     let mut row = json!({
         product.level_word(): level.name(),
         "amount": level.price().units().to_string(),

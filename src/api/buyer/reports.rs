@@ -8,7 +8,7 @@ use crate::api::buyer::{paid, report_page};
 use crate::api::{failure, site};
 use crate::app::{App, Shared};
 use crate::domain::ids::{ReportId, ShareSlug};
-use crate::domain::level::Level;
+use crate::domain::level::{Level, Product};
 use crate::domain::pack::Pack;
 use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal};
@@ -20,7 +20,10 @@ use crate::flows::content::report::FIGURES;
 use crate::flows::content::reports::{self, Retained};
 use crate::flows::quotes::quote::{self, Asked};
 use crate::http::{Call, Reply};
+use crate::pages;
+use crate::pages::buyer::check::CheckView;
 use crate::pages::buyer::library::{self, LibraryView, Listed};
+use crate::pages::orders::delivery::{DeliveryView, Stage};
 use crate::store::{self, Listing};
 
 /// GET /v1/proof-pack/reports/{report_id}: the bytes that were sold.
@@ -52,10 +55,14 @@ pub async fn pdf(app: Shared, call: Call) -> Reply {
 pub async fn source_text(app: Shared, call: Call) -> Reply {
     let outcome = async {
         let retained = find(&app, &call).await?;
-        reports::source_text(&app, &retained).await
+        let media_type = match retained.product() {
+            Product::ProofPack => "text/markdown; charset=utf-8",
+            _ => "application/json",
+        };
+        Ok((reports::source_text(&app, &retained).await?, media_type))
     };
     match outcome.await {
-        Ok(text) => private(Reply::new(200, "text/markdown; charset=utf-8", text)),
+        Ok((text, media_type)) => private(Reply::new(200, media_type, text)),
         Err(refusal) => failure::reply(&app, &refusal, &call),
     }
 }
@@ -125,6 +132,7 @@ pub async fn follow_up(app: Shared, call: Call) -> Reply {
     let outcome = async {
         let body: FollowUpRequest = read_body(&app, &call)?;
         let retained = find(&app, &call).await?;
+        reports::only_one_source(&retained)?;
         reports::ask(&app, &retained, body.question.trim()).await
     };
     answered(&app, &call, outcome.await)
@@ -135,6 +143,7 @@ pub async fn refresh(app: Shared, call: Call) -> Reply {
     let outcome = async {
         let body: RefreshRequest = read_body(&app, &call)?;
         let retained = find(&app, &call).await?;
+        reports::only_one_source(&retained)?;
         refreshed(&app, &call, body, &retained).await
     };
     answered(&app, &call, outcome.await)
@@ -166,12 +175,55 @@ pub async fn unshare(app: Shared, call: Call) -> Reply {
 pub async fn page(app: Shared, call: Call) -> Reply {
     let outcome = async {
         let retained = find(&app, &call).await?;
-        report_page(&app, &call, &retained).await
+        match retained.product() {
+            Product::ProofBundle => bundle_page(&app, &retained).await,
+            Product::Check => check_page(&app, &retained).await,
+            _ => report_page(&app, &call, &retained).await,
+        }
     };
     match outcome.await {
         Ok(page) => page,
         Err(refusal) => failure::page(&app, &refusal, &call),
     }
+}
+
+/// The page of a checked text.
+async fn check_page(app: &Shared, retained: &Retained) -> Result<Reply, Refusal> {
+    let report = reports::read_check(app, retained).await?;
+    let texts = site::Texts::of(app);
+    let id = retained.id();
+    let json = format!("/v1/proof-pack/reports/{id}");
+    let view = CheckView {
+        site: site::site(app, &texts),
+        path: &format!("/proof-pack/reports/{id}"),
+        report: &report,
+        json: Some(&json),
+    };
+    let html = pages::buyer::check::page(&view);
+    let page = site::with_page_headers(Reply::html(200, html));
+    Ok(private(page).fixed("referrer-policy", "no-referrer"))
+}
+
+/// The page of a bundle's report.
+async fn bundle_page(app: &Shared, retained: &Retained) -> Result<Reply, Refusal> {
+    let report = reports::read_bundle(app, retained).await?;
+    let texts = site::Texts::of(app);
+    let links = report.links.as_ref();
+    let view = DeliveryView {
+        site: site::site(app, &texts),
+        stage: Stage::Delivered,
+        message: "The report is ready.",
+        order_id: None,
+        progress: None,
+        email: None,
+        report: Some(&report),
+        json_url: links.map(|links| links.report_url.as_str()),
+        pdf_url: links.and_then(|links| links.pdf_url.as_deref()),
+        way_back: links.map(|links| (links.report_page.clone(), UnixSeconds(links.expires_at))),
+    };
+    let html = pages::orders::delivery::page(&view);
+    let page = site::with_page_headers(Reply::html(200, html));
+    Ok(private(page).fixed("referrer-policy", "no-referrer"))
 }
 
 /// GET /proof-pack/sample.
@@ -236,6 +288,7 @@ async fn find(app: &Shared, call: &Call) -> Result<Retained, Refusal> {
 
 /// Refuses the sample where a stored report is needed.
 fn stored(retained: Retained) -> Result<ReportId, Refusal> {
+    reports::only_one_source(&retained)?;
     match retained {
         Retained::Stored { id, .. } => Ok(id),
         Retained::Sample => {

@@ -1,5 +1,7 @@
 //! Redeems a retry credit: the same body as with the payment, and the credit in place of the payment.
 
+use serde_json::Value;
+
 use crate::api::body::check_media_type;
 use crate::api::buyer::paid;
 use crate::api::failure;
@@ -9,6 +11,7 @@ use crate::domain::level::Product;
 use crate::domain::purchase::DEFAULT_QUESTION;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::requests::PaidBody;
+use crate::domain::schema::without_mark;
 use crate::flows::sale::refusals::PaidAttempt;
 use crate::flows::sale::retry::{self, Asker, Stated};
 use crate::http::{Call, Reply};
@@ -47,37 +50,60 @@ fn read_credit(app: &Shared, call: &Call) -> Result<(CreditId, Stated), Refusal>
     check_media_type(call)?;
     let body = read_body(call)?;
     let credit = CreditId::parse(credit).ok_or_else(|| Refusal::of(Code::RetryCreditInvalid))?;
-    let asked = body.question().map(str::trim);
-    let stated = Stated {
-        target_url: paid::canonical_target(app, body.target_url())?,
-        level: body.level(),
-        // An empty question means the default one, as in the paid request.
-        question: asked.map(|text| {
-            if text.is_empty() {
-                DEFAULT_QUESTION
-            } else {
-                text
-            }
-            .to_owned()
-        }),
-        force_refresh: body.force_refresh(),
-    };
-    Ok((credit, stated))
+    Ok((credit, stated(app, body)?))
 }
 
-/// Members that only a Proof Pack request has tell the products apart.
+fn stated(app: &Shared, body: PaidBody) -> Result<Stated, Refusal> {
+    let level = body.level();
+    let (target_url, question, force_refresh) = match body {
+        PaidBody::Access(body) => (body.target_url, None, body.force_refresh),
+        PaidBody::ProofPack(body) => (body.target_url, body.question, body.force_refresh),
+        several => {
+            let purchase = paid::purchase(app, &several, level)?;
+            return Ok(Stated::Several(purchase.fingerprint()));
+        }
+    };
+    Ok(Stated::OnePage {
+        target_url: paid::canonical_target(app, &target_url)?,
+        level,
+        // An empty question means the default one, as in the paid request.
+        question: question.map(|text| match text.trim() {
+            "" => DEFAULT_QUESTION.to_owned(),
+            asked => asked.to_owned(),
+        }),
+        force_refresh,
+    })
+}
+
+/// Each product's body, by the members that only it has.
+#[rustfmt::skip]
+const TELLING_MEMBERS: [(&str, Product); 6] = [
+    ("text", Product::Check),
+    ("bundle", Product::ProofBundle),
+    ("sources", Product::ProofBundle),
+    ("claims", Product::ProofBundle),
+    ("pack", Product::ProofPack),
+    ("question", Product::ProofPack),
+];
+
+/// The body as the product's that it was sent for. A list of pages with a question is a bundle's.
 fn read_body(call: &Call) -> Result<PaidBody, Refusal> {
     let errors = match PaidBody::read(Product::Context, &call.body) {
         Ok(body) => return Ok(body),
         Err(errors) => errors,
     };
-    let of_pack = |name: &str| {
-        errors
-            .iter()
-            .any(|error| error.loc.last().is_some_and(|at| at == name))
+    let is_unknown = |name: &str| {
+        let mut places = errors.iter().filter_map(|error| error.loc.last());
+        places.any(|place| place == name)
     };
-    if !of_pack("pack") && !of_pack("question") {
-        return Err(Refusal::validation(errors));
+    let is_listed = serde_json::from_slice::<Value>(without_mark(&call.body))
+        .is_ok_and(|body| body.get("target_urls").is_some());
+    let mut products = TELLING_MEMBERS.into_iter();
+    match products.find(|(name, _)| is_unknown(name)) {
+        Some((_, Product::ProofPack)) if is_listed => {
+            PaidBody::read(Product::ProofBundle, &call.body).map_err(Refusal::validation)
+        }
+        Some((_, product)) => PaidBody::read(product, &call.body).map_err(Refusal::validation),
+        None => Err(Refusal::validation(errors)),
     }
-    PaidBody::read(Product::ProofPack, &call.body).map_err(Refusal::validation)
 }

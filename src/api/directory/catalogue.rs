@@ -79,6 +79,7 @@ pub fn advertisement(app: &App) -> Value {
         "tiers": discovery::levels(app, Product::Context),
         "packs": discovery::levels(app, Product::ProofPack),
         "bundles": bundles::price_list(app),
+        "depths": discovery::levels(app, Product::Check),
         "instructions": "POST without payment to get the price (402, header PAYMENT-REQUIRED), sign it, and repeat \
         the request with PAYMENT-SIGNATURE. Quotes and the sample report are free.",
         "openapi": app.url("/openapi.json"),
@@ -124,9 +125,9 @@ fn listed(app: &App, product: Product) -> Value {
         "lastUpdated": app.sample.made_at.0,
         "metadata": {
             "name": app.config.service_name,
-            "description": offers::description(level),
-            "tags": offers::tags(product),
-            product_levels(product): discovery::levels(app, product),
+            "description": offers::description(level.into()),
+            "tags": product.tags(),
+            product.levels_word(): discovery::levels(app, product),
         },
         "inputSchema": product.request().json_schema(),
         "outputSchema": openapi::answer_schema(product),
@@ -166,6 +167,7 @@ fn listed_bundles(app: &App) -> Value {
                             are paid in dollars through a payment link.",
             "tags": ["evidence", "sources", "quote"],
             "bundles": bundles::price_list(app),
+        "depths": discovery::levels(app, Product::Check),
         },
         "inputSchema": input,
         "outputSchema": {
@@ -189,12 +191,8 @@ fn accept(app: &App, level: Level) -> Value {
     set(product.level_word(), level.name().into());
     set("mimeType", "application/json".into());
     set("resource", app.url(product.path()).into());
-    set("description", offers::description(level).into());
-    let quote = match product {
-        Product::Context => "/v1/x402/quote",
-        Product::ProofPack => "/v1/proof-pack/quote",
-    };
-    set("quote", app.url(quote).into());
+    set("description", offers::description(level.into()).into());
+    set("quote", app.url(product.quote_path()).into());
     let checkout = format!("/checkout/confidence?product={}", product.name());
     set("checkout", app.url(&checkout).into());
     json!({
@@ -226,8 +224,8 @@ fn item(app: &App, product: Product) -> Value {
     let called = offers::bazaar(level);
     json!({
         "resource": {
-            "url": app.url(path), "description": offers::description(level), "mimeType": "application/json",
-            "serviceName": app.config.service_name, "tags": offers::tags(product),
+            "url": app.url(path), "description": offers::description(level.into()), "mimeType": "application/json",
+            "serviceName": app.config.service_name, "tags": product.tags(),
         },
         "type": "http",
         "accepts": [accept(app, level)],
@@ -237,11 +235,4 @@ fn item(app: &App, product: Product) -> Value {
         },
         "output": {"mimeType": "application/json", "example": called.output_example},
     })
-}
-
-fn product_levels(product: Product) -> &'static str {
-    match product {
-        Product::Context => "tiers",
-        Product::ProofPack => "packs",
-    }
 }

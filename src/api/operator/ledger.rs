@@ -207,11 +207,8 @@ fn funnel(app: &Shared) -> Vec<Funnel> {
         challenges: challenges(app, product),
         paid: responses(app, product, 200),
     };
-    PRODUCTS.map(of).to_vec()
+    Product::ALL.map(of).to_vec()
 }
-
-/// What is sold over x402.
-pub const PRODUCTS: [Product; 2] = [Product::Context, Product::ProofPack];
 
 /// How often a product's price was told since start.
 pub fn challenges(app: &Shared, product: Product) -> u64 {

@@ -296,6 +296,7 @@ pub fn price_list(app: &App) -> Value {
     let row = |bundle: Bundle| {
         json!({
             "bundle": bundle.name(),
+            "amount": bundle.price().units().to_string(),
             "amount_units": bundle.price().units().to_string(),
             "price_usdc": bundle.price().as_usdc(),
             "source_limit": bundle.source_limit(),

@@ -3,18 +3,24 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use url::Url;
 
-use crate::cli::buyer::{complaint, report, warnings};
+use crate::cli::buyer::{check, complaint, report, warnings};
 use crate::cli::{Failure, failed, say};
 use crate::domain::amount::Amount;
-use crate::domain::level::Level;
+use crate::domain::bundle::Bundle;
+use crate::domain::check::CheckDepth;
+use crate::domain::level::{Level, LineItem};
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
+use crate::evidence::bundle::BundleReport;
+use crate::evidence::check::CheckReport;
 use crate::evidence::report::Report;
-use crate::evidence::report::canonical::result_hash;
+use crate::evidence::report::canonical::{bundle_hash, result_hash};
+use crate::flows::sale::answer::hash_of_pages;
 use crate::outside::buyer::{
     BuyError, Buyer, BuyerSettings, Proof, Proofs, Purchase, SellerRequest, Wallet,
 };
@@ -25,17 +31,26 @@ use crate::x402::payer::Choice;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
-    /// The page to buy
-    #[arg(value_parser = parse_address)]
-    url: String,
+    /// The page to buy, or several in one purchase
+    #[arg(value_parser = parse_address, required = true, num_args = 1..)]
+    url: Vec<String>,
     /// starter, cached, basic, fresh or deep
     #[arg(long, default_value = "fresh", value_parser = parse_tier)]
     tier: Tier,
     /// Buy a report on the page instead: quick, standard or deep
     #[arg(long, conflicts_with = "tier", value_parser = parse_pack)]
     pack: Option<Pack>,
-    /// The question or claim to check against the page
-    #[arg(long, requires = "pack")]
+    /// Buy a report on what several pages say together: scout, builder or audit
+    #[arg(long, conflicts_with_all = ["tier", "pack"], value_parser = parse_bundle)]
+    bundle: Option<Bundle>,
+    /// Have each claim of the text in this file checked against the pages; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["tier", "pack", "bundle", "question"])]
+    check: Option<PathBuf>,
+    /// How thoroughly to check a text: quick or standard
+    #[arg(long, requires = "check", default_value = "standard", value_parser = parse_depth)]
+    depth: CheckDepth,
+    /// The question or claim to check against the page or pages
+    #[arg(long)]
     question: Option<String>,
     /// Skip the seller's cache; =false lets a deep pack use it
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -73,6 +88,14 @@ fn parse_pack(name: &str) -> Result<Pack, String> {
     Pack::parse(name).ok_or_else(|| format!("use one of {}", Pack::NAMES.join(", ")))
 }
 
+fn parse_bundle(name: &str) -> Result<Bundle, String> {
+    Bundle::parse(name).ok_or_else(|| format!("use one of {}", Bundle::NAMES.join(", ")))
+}
+
+fn parse_depth(name: &str) -> Result<CheckDepth, String> {
+    CheckDepth::parse(name).ok_or_else(|| format!("use one of {}", CheckDepth::NAMES.join(", ")))
+}
+
 fn parse_usdc(text: &str) -> Result<Amount, String> {
     Amount::parse_usdc(text).ok_or_else(|| "write an amount of USDC such as 0.03".to_owned())
 }
@@ -97,8 +120,8 @@ impl Args {
         let mut settings = BuyerSettings::default();
         settings.tokens.extend(&self.token);
         let buyer = Buyer::new(settings).map_err(failed)?;
-        let (level, request) = (self.level(), self.request());
-        let max = self.max_usdc.unwrap_or_else(|| level.price());
+        let (item, request) = (self.item()?, self.request()?);
+        let max = self.max_usdc.unwrap_or_else(|| item.price());
         let now = Clock::System.now();
         match buyer.pay_telling(&wallet, &request, max, now, None, note_price) {
             Ok(purchase) => {
@@ -118,20 +141,68 @@ impl Args {
     }
 
     fn level(&self) -> Level {
-        self.pack.map_or(Level::Tier(self.tier), Level::Pack)
+        match (self.pack, self.bundle, &self.check) {
+            (Some(pack), ..) => Level::Pack(pack),
+            (_, Some(bundle), _) => Level::Bundle(bundle),
+            (.., Some(_)) => Level::Check(self.depth),
+            _ => Level::Tier(self.tier),
+        }
     }
 
-    fn request(&self) -> SellerRequest {
+    /// What is bought: one report or bundle, or a level for each page.
+    fn item(&self) -> Result<LineItem, Failure> {
+        let (level, pages) = (self.level(), self.url.len());
+        let usage = |message: String| Err(Failure::Usage(message));
+        if self.question.is_some() && !matches!(level, Level::Pack(_) | Level::Bundle(_)) {
+            return usage("--question belongs to --pack or --bundle".to_owned());
+        }
+        match level {
+            Level::Pack(_) if pages > 1 => {
+                usage("a pack reports on one page; use --bundle for several".to_owned())
+            }
+            Level::Bundle(_) if pages < 2 => {
+                usage("a bundle reports on several pages; use --pack for one".to_owned())
+            }
+            Level::Bundle(_) | Level::Pack(_) => Ok(level.into()),
+            Level::Tier(_) | Level::Check(_) => match LineItem::new(level, pages) {
+                Some(item) => Ok(item),
+                None => {
+                    let most = level.product().quantity_max();
+                    usage(format!("at most {most} pages in one purchase"))
+                }
+            },
+        }
+    }
+
+    fn request(&self) -> Result<SellerRequest, Failure> {
         let (level, product) = (self.level(), self.level().product());
         let address = format!("{}{}", self.seller.trim_end_matches('/'), product.path());
-        let mut body = json!({"target_url": self.url, product.level_word(): level.name()});
+        let mut body = match (level, self.url.as_slice()) {
+            (Level::Check(_), pages) => json!({"text": self.text()?, "sources": pages}),
+            (Level::Bundle(_), pages) => json!({"target_urls": pages}),
+            (_, [page]) => json!({"target_url": page}),
+            (_, pages) => json!({"target_urls": pages}),
+        };
+        body[product.level_word()] = level.name().into();
         if let Some(question) = &self.question {
             body["question"] = question.as_str().into();
         }
         if let Some(refresh) = self.force_refresh {
             body["force_refresh"] = refresh.into();
         }
-        SellerRequest::post_json(&address, &body)
+        Ok(SellerRequest::post_json(&address, &body))
+    }
+
+    /// The text to check.
+    fn text(&self) -> Result<String, Failure> {
+        let Some(file) = &self.check else {
+            return Ok(String::new());
+        };
+        let read = match file.as_os_str() == "-" {
+            true => std::io::read_to_string(std::io::stdin()),
+            false => std::fs::read_to_string(file),
+        };
+        read.map_err(|error| Failure::Failed(format!("{}: {error}", file.display())))
     }
 
     fn wallet(&self) -> Result<Wallet, Failure> {
@@ -188,13 +259,36 @@ impl Args {
             note_proofs(proofs, &answer);
         }
         warnings::note_all(&answer);
-        match (answer["markdown"].as_str(), Report::parse(&reply.body)) {
-            (Some(markdown), _) if !self.json => say(markdown.trim_end())?,
-            (_, Ok(report)) if !self.json => say(report::lines(&report).join("\n"))?,
-            _ => say(text)?,
+        if self.json {
+            return Ok(say(text)?);
+        }
+        match (answer["markdown"].as_str(), answer["pages"].as_array()) {
+            (Some(markdown), _) => say(markdown.trim_end())?,
+            (_, Some(pages)) => say(side_by_side(pages))?,
+            _ => match (
+                Report::parse(&reply.body),
+                BundleReport::deserialize(&answer),
+            ) {
+                (Ok(report), _) => say(report::lines(&report).join("\n"))?,
+                (_, Ok(report)) => say(report::bundle_lines(&report).join("\n"))?,
+                _ => match CheckReport::parse(&reply.body) {
+                    Ok(report) => say(check::lines(&report, &self.url).join("\n"))?,
+                    Err(_) => say(text)?,
+                },
+            },
         }
         Ok(())
     }
+}
+
+/// The markdown of several pages, each behind a line with its address.
+fn side_by_side(pages: &[Value]) -> String {
+    let pages = pages.iter().map(|page| {
+        let [address, markdown] = ["target_url", "markdown"].map(|name| page[name].as_str());
+        let markdown = markdown.unwrap_or_default().trim_end();
+        format!("<!-- {} -->\n\n{markdown}", address.unwrap_or_default())
+    });
+    pages.collect::<Vec<_>>().join("\n\n")
 }
 
 /// Before anything is signed.
@@ -229,9 +323,23 @@ fn note_proofs(proofs: &Proofs, answer: &Value) {
 
 /// Whether the receipt's content hash matches.
 fn is_of(receipt: &Receipt, answer: &Value) -> bool {
-    let found = match answer["markdown"].as_str() {
-        Some(markdown) => hex::encode(Sha256::digest(markdown)),
-        None => result_hash(answer),
+    let several = answer
+        .as_object()
+        .filter(|answer| answer.contains_key("sources"));
+    let found = match (
+        answer["markdown"].as_str(),
+        answer["pages"].as_array(),
+        several,
+    ) {
+        (Some(markdown), ..) => hex::encode(Sha256::digest(markdown)),
+        (_, Some(pages), _) => {
+            let hashes = pages
+                .iter()
+                .filter_map(|page| page["content_sha256"].as_str());
+            hash_of_pages(hashes)
+        }
+        (.., Some(several)) => bundle_hash(several),
+        _ => result_hash(answer),
     };
     receipt
         .content_sha256

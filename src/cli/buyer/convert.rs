@@ -61,8 +61,8 @@ impl Args {
         if self.jsonl {
             return self.lines();
         }
-        let (converted, url) = if self.is_address() {
-            self.fetched()?
+        let (converted, url) = if is_address(&self.input) {
+            fetched(&self.input, self.full)?
         } else {
             self.local()?
         };
@@ -82,58 +82,12 @@ impl Args {
         Ok(())
     }
 
-    fn is_address(&self) -> bool {
-        let scheme = self.input.split_once("://").map(|(scheme, _)| scheme);
-        scheme.is_some_and(|scheme| {
-            ["http", "https"]
-                .iter()
-                .any(|known| scheme.eq_ignore_ascii_case(known))
-        })
-    }
-
     fn local(&self) -> Result<(Converted, Url), Failure> {
         let url = self.url.clone().unwrap_or_else(placeholder);
         let bytes = input::bytes(&self.input)?;
         let converted = convert(&bytes, &self.input, url.clone(), self.full)
             .map_err(|error| input::unusable(&self.input, &error))?;
         Ok((converted, url))
-    }
-
-    /// Fetches with all checks of a sale.
-    fn fetched(&self) -> Result<(Converted, Url), Failure> {
-        let target = TargetUrl::parse(&self.input).map_err(failed)?;
-        let network = Network::new(
-            NetworkSettings::default(),
-            NameServers::System,
-            Default::default(),
-            ForbiddenHosts::default(),
-        )?;
-        let user_agent = format!(
-            "Mozilla/5.0 (compatible; context402/{})",
-            env!("CARGO_PKG_VERSION")
-        );
-        let web = Web::new(WebSettings::new(user_agent), network).map_err(failed)?;
-        let options = FetchOptions {
-            full: self.full,
-            if_none_match: None,
-            if_modified_since: None,
-            deadline: Instant::now() + FETCH_TIME_MAX,
-        };
-        let mut permit = Memory::new(0).nothing();
-        match web
-            .clear(&target)
-            .and_then(|cleared| web.fetch(cleared, &options, &mut permit))
-            .map_err(failed)?
-        {
-            Fetched::Page(page) => {
-                let url = page.final_url.url().clone();
-                let (page, kind) = (page.page, page.kind);
-                Ok((Converted { page, kind }, url))
-            }
-            Fetched::NotModified { .. } => Err(Failure::Failed(
-                "unexpected 304 Not Modified from the server".to_owned(),
-            )),
-        }
     }
 
     /// Converts JSON lines in order, on several threads.
@@ -193,6 +147,53 @@ impl Args {
         };
         let page = converted(Converter::with_model(settings, Arc::clone(model)), &bytes)?;
         members(&Converted { page, kind }, &url).map_err(|error| error.to_string())
+    }
+}
+
+/// Whether an input is an address rather than a file.
+pub(in crate::cli) fn is_address(input: &str) -> bool {
+    let scheme = input.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| {
+        ["http", "https"]
+            .iter()
+            .any(|known| scheme.eq_ignore_ascii_case(known))
+    })
+}
+
+/// Fetches with all checks of a sale.
+pub(in crate::cli) fn fetched(address: &str, full: bool) -> Result<(Converted, Url), Failure> {
+    let target = TargetUrl::parse(address).map_err(failed)?;
+    let network = Network::new(
+        NetworkSettings::default(),
+        NameServers::System,
+        Default::default(),
+        ForbiddenHosts::default(),
+    )?;
+    let user_agent = format!(
+        "Mozilla/5.0 (compatible; context402/{})",
+        env!("CARGO_PKG_VERSION")
+    );
+    let web = Web::new(WebSettings::new(user_agent), network).map_err(failed)?;
+    let options = FetchOptions {
+        full,
+        if_none_match: None,
+        if_modified_since: None,
+        deadline: Instant::now() + FETCH_TIME_MAX,
+    };
+    let mut permit = Memory::new(0).nothing();
+    match web
+        .clear(&target)
+        .and_then(|cleared| web.fetch(cleared, &options, &mut permit))
+        .map_err(failed)?
+    {
+        Fetched::Page(page) => {
+            let url = page.final_url.url().clone();
+            let (page, kind) = (page.page, page.kind);
+            Ok((Converted { page, kind }, url))
+        }
+        Fetched::NotModified { .. } => Err(Failure::Failed(
+            "unexpected 304 Not Modified from the server".to_owned(),
+        )),
     }
 }
 

@@ -46,7 +46,7 @@ pub(in crate::cli) struct Args {
     threads: Option<u16>,
 }
 
-fn depth(word: &str) -> Result<Depth, String> {
+pub(in crate::cli) fn depth(word: &str) -> Result<Depth, String> {
     let all = || {
         Depth::ALL
             .iter()

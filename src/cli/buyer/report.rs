@@ -1,5 +1,6 @@
 //! A report as text for a terminal. Quotes come from pages that may be hostile, so control characters are removed.
 
+use crate::evidence::bundle::BundleReport;
 use crate::evidence::report::Report;
 
 /// Number of citations shown.
@@ -50,7 +51,46 @@ pub(in crate::cli) fn lines(report: &Report) -> Vec<String> {
     lines
 }
 
-fn printable(text: &str) -> String {
+/// The same of a bundle's report.
+pub(in crate::cli) fn bundle_lines(report: &BundleReport) -> Vec<String> {
+    let coverage = &report.synthesis.coverage;
+    let mut lines = vec![
+        format!("question    {}", printable(&report.question)),
+        format!(
+            "decision    {} (confidence {})",
+            report.decision.label.name().replace('_', " "),
+            report.confidence_score
+        ),
+        format!("answer      {}", printable(&report.answer)),
+        format!("for agents  {}", report.agent_action),
+        format!(
+            "sources     {} of {} read, {} independent",
+            coverage.read_count, coverage.source_count, coverage.independent_count
+        ),
+    ];
+    let unread = report.unreachable.iter();
+    lines.extend(unread.map(|unread| {
+        let (url, message) = (printable(&unread.target_url), printable(&unread.message));
+        format!("not read    {url}: {message}")
+    }));
+    for cited in report.citations.iter().take(CITATIONS_SHOWN) {
+        let (id, quote) = (printable(&cited.id), printable(cited.quote()));
+        lines.push(format!("{id:<10}  \u{201c}{quote}\u{201d}"));
+    }
+    if let Some(links) = &report.links {
+        for (name, url) in [
+            ("report", &links.report_url),
+            ("verify", &links.verify_url),
+            ("page", &links.report_page),
+        ] {
+            lines.push(format!("{name:<10}  {}", printable(url)));
+        }
+    }
+    lines
+}
+
+/// Text in one line, without what a terminal acts on.
+pub(in crate::cli) fn printable(text: &str) -> String {
     text.split_whitespace()
         .map(|word| word.chars().filter(|c| !c.is_control()).collect::<String>())
         .collect::<Vec<_>>()

@@ -1,6 +1,7 @@
 //! Where independent sources agree, and where they do not: read from the matrix, and from the values in the passages
 //! that answer one question. Nothing is settled here; both sides are shown in their own words.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::closed_set::closed_set;
@@ -14,7 +15,7 @@ use crate::evidence::bundle::values::{Amount, Quantity, Wanted, amounts, clash, 
 const CONFLICTS_MAX: usize = 24;
 
 /// A claim that at least two independent sources support.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Agreement {
     pub claim_id: String,
     pub statement: String,
@@ -30,7 +31,7 @@ pub struct Agreement {
 }
 
 /// A claim on which independent sources differ.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Conflict {
     /// `K1`, `K2` …
     pub id: String,
@@ -59,7 +60,7 @@ closed_set! {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
     /// What it says, where it is a value.
     pub value: Option<String>,

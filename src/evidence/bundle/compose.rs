@@ -1,5 +1,6 @@
 //! How a bundle's report is put together from its parts, and the sentences that it opens with.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::closed_set::closed_set;
@@ -15,7 +16,7 @@ use crate::evidence::reading::text::{URL_CHARS_MAX, bounded, plain};
 use crate::evidence::report::action::AgentAction;
 use crate::evidence::report::canonical::{report_text, sha256};
 use crate::evidence::report::citation::rounded;
-use crate::evidence::report::{QuestionForm, Report};
+use crate::evidence::report::{Links, QuestionForm, Report};
 use crate::evidence::{Label, QUESTION_CHARS_MAX};
 
 const MESSAGE_CHARS_MAX: usize = 300;
@@ -45,7 +46,7 @@ closed_set! {
 
 /// The report of a bundle. The one place where its members are named: page, document and delivery read this type. A
 /// member that is added has `#[serde(default)]`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BundleReport {
     pub status: Fulfilled,
     pub order_id: String,
@@ -72,9 +73,12 @@ pub struct BundleReport {
     /// The reports on the sources that were read.
     pub reports: Vec<Report>,
     pub result_hash: String,
+    /// Absent in the report of an order, whose delivery says it, and before it is sold.
+    #[serde(flatten)]
+    pub links: Option<Links>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Synthesised {
     pub agreements: Vec<Agreement>,
     pub conflicts: Vec<Conflict>,
@@ -82,7 +86,7 @@ pub struct Synthesised {
     pub gaps: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
     pub source_count: usize,
     pub read_count: usize,
@@ -99,7 +103,7 @@ pub struct Coverage {
     pub single_source_count: usize,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SourceLine {
     pub id: String,
     pub target_url: String,
@@ -120,12 +124,12 @@ pub struct SourceLine {
     pub fetched_at: u64,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Matrix {
     pub claims: Vec<ClaimLine>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimLine {
     pub id: String,
     pub text: String,
@@ -136,7 +140,7 @@ pub struct ClaimLine {
     pub cells: Vec<CellLine>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellLine {
     pub source_id: String,
     pub verdict: Verdict,
@@ -144,7 +148,7 @@ pub struct CellLine {
     pub citation_ids: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Unread {
     pub source_id: String,
     pub target_url: String,
@@ -153,7 +157,7 @@ pub struct Unread {
     pub tried_at: u64,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SourceHash {
     pub source_id: String,
     pub url: String,
@@ -221,6 +225,7 @@ pub(super) fn compose(request: &BundleRequest<'_>, sources: &[BundleSource<'_>])
         },
         groups: groups.groups,
         citations: notes.notes,
+        links: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the sources together allow to be said: a label that two independent sources must carry, how sure it is, and what
 //! to do with it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::closed_set::closed_set;
@@ -33,7 +34,7 @@ closed_set! {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Decision {
     pub label: BundleLabel,
     /// Independent sources say different things about it.

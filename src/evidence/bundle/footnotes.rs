@@ -1,6 +1,7 @@
 //! The passages that a bundle rests on, each verbatim and once: citations of the reports under their source's name
 //! (`S2.E1`), and passages that were found only when one source was asked what another says (`S2.X1`).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::closed_set::closed_set;
@@ -10,7 +11,7 @@ use crate::evidence::{Finding, Match};
 use crate::markdown::PassageKind;
 
 /// A passage of a source.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Footnote {
     pub id: String,
     pub source_id: String,

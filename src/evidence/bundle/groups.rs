@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::hash::Hasher;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::closed_set::closed_set;
@@ -27,7 +28,7 @@ const PASSAGE_SHINGLES_MIN: usize = 12;
 const SENTENCE_LIKENESS_MIN: f64 = 0.5;
 
 /// Sources that count as one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Group {
     /// `G1`, `G2` … in the order of their first sources.
     pub id: String,

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::bundle::compare::{Agreement, Certainty, Conflict};
@@ -19,7 +20,7 @@ const TERMS_MAX: usize = 12;
 const ADDRESSES_MAX: usize = 5;
 
 /// A risk, with the sources that it was found in.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RiskNote {
     pub code: Cow<'static, str>,
     pub severity: Severity,

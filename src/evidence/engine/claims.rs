@@ -1,5 +1,7 @@
 //! The parts of a compound claim or question, and whether a text asks or claims. Knows words, no page.
 
+use std::ops::Range;
+
 use crate::evidence::CLAIMS_MAX;
 use crate::evidence::reading::words::{does, known};
 
@@ -150,45 +152,83 @@ pub(crate) fn is_question(text: &str) -> bool {
         )
 }
 
-fn bare(word: &str) -> String {
+pub(crate) fn bare(word: &str) -> String {
     word.trim_matches(|c: char| !c.is_alphanumeric())
         .to_lowercase()
         .replace('’', "'")
 }
 
-fn is_verb(word: &str) -> bool {
+pub(crate) fn is_verb(word: &str) -> bool {
     let word = bare(word);
     known().flags(&word) & does::AUXILIARY != 0
         || VERBS.contains(&word.as_str())
         || (word.len() > 4 && word.ends_with("ed"))
 }
 
-fn is_content(word: &str) -> bool {
+pub(crate) fn is_content(word: &str) -> bool {
     let word = bare(word);
     !word.is_empty() && known().flags(&word) & (does::STOP | does::QUESTION) == 0
+}
+
+/// A part of a sentence that says something by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Clause {
+    /// Bytes of the text that was split.
+    pub(crate) range: Range<usize>,
+    /// Its words, behind the subject of the first clause where it has none of its own.
+    pub(crate) text: String,
 }
 
 /// The claims in a text, each to be read by itself; one if it is simple.
 pub(crate) fn parts(text: &str) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     for sentence in crate::evidence::reading::sentences::sentences(text, 0..text.len()) {
-        for clause in text[sentence].split(';') {
-            split(clause.trim(), &mut parts);
-        }
+        parts.extend(
+            clauses(text, sentence)
+                .into_iter()
+                .map(|clause| clause.text),
+        );
     }
-    let rest = parts.len().min(CLAIMS_MAX);
-    parts.truncate(rest);
+    parts.truncate(CLAIMS_MAX);
     parts
 }
 
+/// The clauses of a sentence of a text, in order.
+pub(crate) fn clauses(text: &str, sentence: Range<usize>) -> Vec<Clause> {
+    let mut clauses = Vec::new();
+    let mut start = sentence.start;
+    for clause in text[sentence].split(';') {
+        split(text, start..start + clause.len(), &mut clauses);
+        start += clause.len() + 1;
+    }
+    clauses
+}
+
 /// Splits at "and" and "but" where both sides have a verb and something to say.
-fn split(clause: &str, parts: &mut Vec<String>) {
-    let words: Vec<&str> = clause.split_whitespace().collect();
+fn split(text: &str, clause: Range<usize>, clauses: &mut Vec<Clause>) {
+    let mut at = clause.start;
+    let mut places: Vec<Range<usize>> = Vec::new();
+    let mut words: Vec<&str> = Vec::new();
+    for word in text[clause].split_whitespace() {
+        // Only white space stands before it.
+        at += text[at..].find(word).unwrap_or_default();
+        places.push(at..at + word.len());
+        words.push(word);
+        at += word.len();
+    }
     if words.is_empty() {
         return;
     }
     let mut subject: Vec<&str> = Vec::new();
     let mut start = 0;
+    let mut push = |from: usize, to: usize, subject: &[&str]| {
+        let range = places[from].start..places[to - 1].end;
+        let trimmed = text[range.clone()].trim_end_matches(',').len();
+        clauses.push(Clause {
+            range: range.start..range.start + trimmed,
+            text: joined(subject, &words[from..to], from == 0),
+        });
+    };
     for at in 1..words.len() {
         let joins = matches!(words[at], "and" | "but" | "while" | "whereas");
         if !joins || !is_whole(&words[start..at], &subject) {
@@ -210,11 +250,10 @@ fn split(clause: &str, parts: &mut Vec<String>) {
                 .unwrap_or(0);
             subject = words[..verb].to_vec();
         }
-        parts.push(joined(&subject, &words[start..at], start == 0));
+        push(start, at, &subject);
         start = at + 1;
     }
-    let first = start == 0;
-    parts.push(joined(&subject, &words[start..], first));
+    push(start, words.len(), &subject);
 }
 
 fn is_whole(words: &[&str], subject: &[&str]) -> bool {
@@ -283,6 +322,28 @@ mod tests {
                 "can it be cancelled at any time?",
             ],
         );
+    }
+
+    #[test]
+    fn clauses_know_where_they_stand() {
+        let text = "Known. The **Pro** plan costs $20, and  includes single sign-on; it is new.";
+        let found = clauses(text, 7..text.len());
+        let found: Vec<(&str, &str)> = found
+            .iter()
+            .map(|clause| (&text[clause.range.clone()], clause.text.as_str()))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("The **Pro** plan costs $20", "The **Pro** plan costs $20"),
+                (
+                    "includes single sign-on",
+                    "The **Pro** plan includes single sign-on"
+                ),
+                ("it is new.", "it is new.")
+            ]
+        );
+        assert_eq!(clauses("; ;", 0..3), []);
     }
 
     #[test]

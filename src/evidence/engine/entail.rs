@@ -19,12 +19,51 @@ static MODEL: LazyLock<Entailment<'static>> = LazyLock::new(|| {
 /// Units that are read together.
 const TOGETHER: usize = 3;
 
-/// How many of the best units are read alone, and how many with the sentence before them.
-fn reach(depth: Depth) -> Option<(usize, usize)> {
-    match depth {
-        Depth::Quick => None,
-        Depth::Standard => Some((8, 2)),
-        Depth::Deep => Some((16, 6)),
+/// Which passages the model reads for a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    /// How many of the best units alone.
+    pub(crate) alone: usize,
+    /// The best ones once more, together.
+    pub(crate) together: bool,
+    /// How many of the best with the sentence before them.
+    pub(crate) before: usize,
+}
+
+impl Plan {
+    /// None where the depth asks for no model.
+    pub(crate) fn of(depth: Depth) -> Option<Plan> {
+        let (alone, before) = match depth {
+            Depth::Quick => return None,
+            Depth::Standard => (8, 2),
+            Depth::Deep => (16, 6),
+        };
+        Some(Plan {
+            alone,
+            together: true,
+            before,
+        })
+    }
+}
+
+/// A claim or question in the model's pieces, and what it is read with.
+#[derive(Debug)]
+pub(crate) struct Asking {
+    claim: entailment::Claim,
+    work: Workspace,
+}
+
+impl Asking {
+    pub(crate) fn new(question: &str) -> Asking {
+        Asking {
+            claim: MODEL.claim(question),
+            work: Workspace::new(),
+        }
+    }
+
+    /// Puts another question.
+    pub(crate) fn ask(&mut self, question: &str) {
+        self.claim = MODEL.claim(question);
     }
 }
 
@@ -38,37 +77,24 @@ pub(crate) struct Verdicts {
     pub(crate) before: Vec<Verdict>,
 }
 
-/// A question in the model's pieces, read beside passages.
+/// A question read beside passages of a page.
 #[derive(Debug)]
 pub(crate) struct Reader<'a> {
-    page: &'a Page<'a>,
-    claim: entailment::Claim,
-    work: Workspace,
-    alone: usize,
-    before: usize,
+    pub(crate) page: &'a Page<'a>,
+    pub(crate) asking: &'a mut Asking,
+    pub(crate) plan: Plan,
 }
 
-impl<'a> Reader<'a> {
-    /// None where the depth asks for no model.
-    pub(crate) fn new(page: &'a Page<'a>, question: &str, depth: Depth) -> Option<Reader<'a>> {
-        let (alone, before) = reach(depth)?;
-        Some(Reader {
-            page,
-            claim: MODEL.claim(question),
-            work: Workspace::new(),
-            alone,
-            before,
-        })
-    }
-
+impl Reader<'_> {
     fn judge(&mut self, units: &[usize]) -> Verdict {
         let text = passage(self.page, units);
-        MODEL.judge_claim(&self.claim, &text, &mut self.work)
+        let Asking { claim, work } = &mut *self.asking;
+        MODEL.judge_claim(claim, &text, work)
     }
 
     /// Of units that are ranked, best first.
     pub(crate) fn alone(&mut self, ranked: &[usize]) -> Vec<Verdict> {
-        let first = &ranked[..ranked.len().min(self.alone)];
+        let first = &ranked[..ranked.len().min(self.plan.alone)];
         first.iter().map(|unit| self.judge(&[*unit])).collect()
     }
 
@@ -76,11 +102,11 @@ impl<'a> Reader<'a> {
     pub(crate) fn together(&mut self, ranked: &[usize]) -> (Option<Verdict>, Vec<Verdict>) {
         let mut first: Vec<usize> = ranked.iter().copied().take(TOGETHER).collect();
         first.sort_unstable();
-        let together = (first.len() > 1).then(|| self.judge(&first));
+        let together = (self.plan.together && first.len() > 1).then(|| self.judge(&first));
         let with_one_before: Vec<usize> = ranked
             .iter()
             .copied()
-            .take(self.before)
+            .take(self.plan.before)
             .filter(|unit| self.page.unit_before(*unit).is_some())
             .collect();
         let before = with_one_before

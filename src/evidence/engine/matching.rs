@@ -10,6 +10,8 @@ use partial_match::{COMPARISONS_MAX, credits};
 
 /// Units that are compared with the question in full.
 const CANDIDATES_MAX: usize = 40;
+/// Units by which it is told how far a page reaches.
+const REACH_UNITS: usize = 6;
 
 /// A term of the question on this page.
 #[derive(Debug)]
@@ -316,6 +318,25 @@ impl<'a> Matching<'a> {
             order.sort_unstable();
         }
         self.candidates = order;
+    }
+
+    /// The most of the question's weight that a unit carries with the title and the units beside it, 0 to 1, of the units
+    /// that score best.
+    pub(crate) fn reach(&self) -> f64 {
+        let mut best = self.candidates.clone();
+        best.sort_by(|one, other| self.score[*other].total_cmp(&self.score[*one]));
+        let shares = best.iter().take(REACH_UNITS).map(|&unit| {
+            let own = self.carried_in(Some(unit));
+            let before = self.carried_in(unit.checked_sub(1));
+            let after = self.carried_in(Some(unit + 1));
+            let terms = self.terms.iter().enumerate();
+            let carried = terms.map(|(number, term)| {
+                let beside = before[number].max(after[number]).max(term.title);
+                term.weight * own[number].max(0.7 * beside)
+            });
+            carried.sum::<f64>() / self.weight
+        });
+        shares.fold(0.0, f64::max)
     }
 
     /// How well a unit carries each term.

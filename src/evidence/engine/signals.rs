@@ -219,7 +219,7 @@ fn bare(text: &str) -> String {
 }
 
 /// Whether one of the units is the claim, or has it as a whole clause.
-fn stands_verbatim(claim: &str, page: &Page<'_>, ranked: &[Ranked]) -> bool {
+pub(crate) fn stands_verbatim(claim: &str, page: &Page<'_>, ranked: &[Ranked]) -> bool {
     let claim = bare(claim);
     claim.len() >= 20
         && ranked

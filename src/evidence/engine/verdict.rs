@@ -2,13 +2,13 @@
 //! lets what speaks against it lower the label. Knows no findings as a buyer sees them.
 
 use super::account::compare;
-use super::entail::{Reader, Verdicts, relevance};
+use super::entail::{Asking, Plan, Reader, Verdicts, relevance};
 use super::features::{Candidate, Features, candidates};
 use super::labels::{Labels, Section};
 use super::matching::Matching;
 use super::model::Model;
 use super::question::{Asked, Question};
-use super::signals::Account;
+use super::signals::{Account, stands_verbatim};
 use super::summary::decisive;
 use crate::evidence::reading::page::Page;
 use crate::evidence::{Depth, Label, Relation, TrainingRow};
@@ -113,19 +113,78 @@ pub(crate) struct Judgement {
     pub(crate) depth: Depth,
 }
 
+/// A question or claim beside what the words of a page have for it, before the entailment model is asked.
+#[derive(Debug)]
+pub(crate) struct Look {
+    asked: Asked,
+    is_claim: bool,
+    /// P(the page settles it) by the words alone.
+    pub(crate) likely: f64,
+    /// Best first.
+    pub(crate) ranked: Vec<Ranked>,
+    terms: Vec<(String, bool)>,
+    touched: usize,
+    stems: Vec<String>,
+}
+
+impl Look {
+    /// A yes-no question is a claim with its words turned round.
+    fn as_claim(&self) -> bool {
+        self.is_claim || self.asked == Asked::YesNo
+    }
+}
+
 impl Judge<'_> {
     pub(crate) fn judge(&self, text: &str, is_claim: bool) -> Judgement {
         let question = Question::new(text, is_claim, self.page.language);
-        let matching = Matching::new(self.page, &question);
-        // A yes-no question is a claim with its words turned round.
-        let as_claim = is_claim || question.asked == Asked::YesNo;
-        let (ranked, account, depth) = self.weigh(text, &question, &matching);
+        let mut look = self.look(text, is_claim, &Matching::new(self.page, &question));
+        let verdicts = self.read(text, &mut look.ranked);
+        self.conclude(text, look, verdicts.as_ref())
+    }
+
+    /// What the words of the page have for a question, which `matching` is of.
+    pub(crate) fn look(&self, text: &str, is_claim: bool, matching: &Matching<'_>) -> Look {
+        let question = matching.question;
+        let asked = question.asked;
+        let found = candidates(matching);
+        let order = self.order(&found, text, asked);
+        let likely = gate(&found) * self.model.decide(&decisive(matching, &found, &order));
+        Look {
+            asked,
+            is_claim,
+            likely,
+            ranked: self.ranked(found, &order, matches!(asked, Asked::Claim | Asked::YesNo)),
+            terms: terms(matching),
+            touched: matching.touched,
+            stems: (0..question.tokens.len())
+                .map(|at| question.stem(at).to_owned())
+                .collect(),
+        }
+    }
+
+    /// Whether the page says a claim word for word, so that no model need read it.
+    pub(crate) fn is_said_verbatim(&self, claim: &str, look: &Look) -> bool {
+        stands_verbatim(claim, self.page, &look.ranked)
+    }
+
+    /// The judgement: with what the entailment model says of the best units, else by the words alone.
+    pub(crate) fn conclude(
+        &self,
+        text: &str,
+        look: Look,
+        verdicts: Option<&Verdicts>,
+    ) -> Judgement {
+        let account = Account::of(self.page, text, look.likely, &look.ranked, verdicts);
+        let depth = match verdicts {
+            Some(_) => self.depth,
+            None => Depth::Quick,
+        };
         let values = account.values();
         let sections = match depth {
             Depth::Quick => &Labels::shipped().by_words,
             Depth::Standard | Depth::Deep => &Labels::shipped().with_model,
         };
-        let is_touched = !ranked.is_empty() && matching.touched > 0;
+        let is_touched = !look.ranked.is_empty() && look.touched > 0;
         let probability = |section: &Section| {
             if is_touched {
                 section.decision.decide(&values)
@@ -133,14 +192,15 @@ impl Judge<'_> {
                 0.0
             }
         };
+        let as_claim = look.as_claim();
         let section = if as_claim {
             &sections.claim
         } else {
             &sections.question
         };
         let mut judgement = Judgement {
-            asked: question.asked,
-            is_claim,
+            asked: look.asked,
+            is_claim: look.is_claim,
             label: Label::Unsupported,
             support: probability(section),
             denial: if as_claim {
@@ -148,14 +208,12 @@ impl Judge<'_> {
             } else {
                 0.0
             },
-            ranked,
-            terms: terms(&matching),
-            touched: matching.touched,
+            ranked: look.ranked,
+            terms: look.terms,
+            touched: look.touched,
             disputed_by: None,
             account,
-            stems: (0..question.tokens.len())
-                .map(|at| question.stem(at).to_owned())
-                .collect(),
+            stems: look.stems,
             depth,
         };
         let label = judgement.label(section, &sections.denial);
@@ -164,28 +222,6 @@ impl Judge<'_> {
         }
         judgement.find_dispute();
         judgement
-    }
-
-    /// What was found for a question, best first, with what is known about it.
-    fn weigh(
-        &self,
-        text: &str,
-        question: &Question,
-        matching: &Matching<'_>,
-    ) -> (Vec<Ranked>, Account, Depth) {
-        let is_claim = question.asked == Asked::Claim;
-        let found = candidates(matching);
-        let order = self.order(&found, text, question.asked);
-        let likely = gate(&found) * self.model.decide(&decisive(matching, &found, &order));
-        let mut ranked = self.ranked(found, &order, is_claim || question.asked == Asked::YesNo);
-        let verdicts = self.read(text, &mut ranked);
-        let depth = if verdicts.is_some() {
-            self.depth
-        } else {
-            Depth::Quick
-        };
-        let account = Account::of(self.page, text, likely, &ranked, verdicts.as_ref());
-        (ranked, account, depth)
     }
 
     /// Candidates by their rank, with their scores.
@@ -274,13 +310,30 @@ impl Judge<'_> {
     /// What the decision on a claim or question is fitted to.
     pub(crate) fn signals(&self, text: &str, is_claim: bool) -> Vec<f64> {
         let question = Question::new(text, is_claim, self.page.language);
-        let matching = Matching::new(self.page, &question);
-        self.weigh(text, &question, &matching).1.values()
+        let mut look = self.look(text, is_claim, &Matching::new(self.page, &question));
+        let verdicts = self.read(text, &mut look.ranked);
+        let likely = look.likely;
+        Account::of(self.page, text, likely, &look.ranked, verdicts.as_ref()).values()
+    }
+
+    /// Lets the entailment model read as many of the best units as the depth asks for.
+    fn read(&self, question: &str, ranked: &mut [Ranked]) -> Option<Verdicts> {
+        let plan = Plan::of(self.depth)?;
+        Some(self.read_by(plan, &mut Asking::new(question), ranked))
     }
 
     /// Lets the entailment model read the best units, which puts them in another order.
-    fn read(&self, question: &str, ranked: &mut [Ranked]) -> Option<Verdicts> {
-        let mut reader = Reader::new(self.page, question, self.depth)?;
+    pub(crate) fn read_by(
+        &self,
+        plan: Plan,
+        asking: &mut Asking,
+        ranked: &mut [Ranked],
+    ) -> Verdicts {
+        let mut reader = Reader {
+            page: self.page,
+            asking,
+            plan,
+        };
         let units = |ranked: &[Ranked]| {
             ranked
                 .iter()
@@ -297,11 +350,11 @@ impl Judge<'_> {
         let alone = order.iter().map(|at| alone[*at]).collect();
         ranked[..order.len()].sort_by(|one, other| other.score.total_cmp(&one.score));
         let (together, before) = reader.together(&units(ranked));
-        Some(Verdicts {
+        Verdicts {
             alone,
             together,
             before,
-        })
+        }
     }
 
     /// What these models would decide by, beside what all are fitted to.

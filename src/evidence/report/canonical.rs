@@ -39,7 +39,7 @@ pub fn report_text(report: &Map<String, Value>) -> Vec<u8> {
 }
 
 /// Members that the hash of a bundle's report leaves out.
-const UNHASHED_OF_BUNDLE: [&str; 7] = [
+pub const UNHASHED_OF_BUNDLE: [&str; 17] = [
     "result_hash",
     "signature",
     "download",
@@ -47,6 +47,16 @@ const UNHASHED_OF_BUNDLE: [&str; 7] = [
     "email",
     "expires_at",
     "progress",
+    "report_id",
+    "retention_days",
+    "report_url",
+    "report_page",
+    "pdf_url",
+    "verify_url",
+    "source_text_url",
+    "payment",
+    "ueg_receipt",
+    "cache",
 ];
 
 /// The canonical text of what [`bundle_hash`] covers, whose plain SHA-256 it is.

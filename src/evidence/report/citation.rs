@@ -105,7 +105,7 @@ const VERBS: [&str; 12] = [
 
 /// `Price of Pro: $9`: what the row is about stands in its first cell. Of many columns those that the question has words
 /// of are told.
-fn row(header: &str, row: &str, terms: &[String]) -> String {
+pub(in crate::evidence) fn row(header: &str, row: &str, terms: &[String]) -> String {
     let (names, values) = (cells(header), cells(row));
     let subject = values
         .first()

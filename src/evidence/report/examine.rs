@@ -47,14 +47,11 @@ fn examined<'a>(
     let readable = Readable::of(source, is_suspected);
     let examiner = readable.examiner().at(depth);
     let check = examiner.check(question, Reading::Guess);
-    let mut instructions = readable.instructions.clone();
-    instructions.extend_from_slice(examiner.instructions());
-    instructions.sort_unstable_by_key(|range| range.start);
     Examined {
         source,
         question,
         check,
-        instructions,
+        instructions: readable.instructions(&examiner),
     }
 }
 
@@ -82,6 +79,15 @@ impl<'a> Readable<'a> {
             ..self.source
         };
         Examiner::around(&seen, &self.instructions)
+    }
+
+    /// Text that is addressed to an AI system, in order: passages that were blanked, and sentences that its examiner left
+    /// out.
+    pub(crate) fn instructions(&self, examiner: &Examiner<'_>) -> Vec<Range<usize>> {
+        let mut instructions = self.instructions.clone();
+        instructions.extend_from_slice(examiner.instructions());
+        instructions.sort_unstable_by_key(|range| range.start);
+        instructions
     }
 }
 

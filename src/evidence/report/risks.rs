@@ -4,6 +4,7 @@
 mod table;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -318,26 +319,35 @@ impl Grounds<'_> {
         }
     }
 
-    /// Of the instructions that stand in the text the first is shown; what the converter suspected and the text does
-    /// not hold is hidden from readers.
     fn of_instructions(&self) -> Option<RiskDetail> {
-        let text = self.examined.source.text;
-        let Some(range) = self.examined.instructions.first() else {
-            let is_hidden = self.facts.warns("prompt_injection_suspected");
-            return is_hidden.then(|| RiskDetail::of(Risk::EmbeddedInstructionsHidden));
-        };
-        let excerpt = head(text.get(range.clone())?, EXCERPT_BYTES_MAX);
-        let mut detail = RiskDetail::of(Risk::EmbeddedInstructionsVisible).detail(format!(
-            "passages in the text: {}",
-            self.examined.instructions.len()
-        ));
-        detail.excerpt = Some(RiskExcerpt {
-            excerpt: excerpt.to_owned(),
-            start: range.start,
-            end: range.start + excerpt.len(),
-        });
-        Some(detail)
+        let is_suspected = self.facts.warns("prompt_injection_suspected");
+        of_instructions(
+            self.examined.source.text,
+            &self.examined.instructions,
+            is_suspected,
+        )
     }
+}
+
+/// Of the instructions that stand in a text the first is shown; what the converter suspected and the text does not hold
+/// is hidden from readers.
+pub(in crate::evidence) fn of_instructions(
+    text: &str,
+    instructions: &[Range<usize>],
+    is_suspected: bool,
+) -> Option<RiskDetail> {
+    let Some(range) = instructions.first() else {
+        return is_suspected.then(|| RiskDetail::of(Risk::EmbeddedInstructionsHidden));
+    };
+    let excerpt = head(text.get(range.clone())?, EXCERPT_BYTES_MAX);
+    let mut detail = RiskDetail::of(Risk::EmbeddedInstructionsVisible)
+        .detail(format!("passages in the text: {}", instructions.len()));
+    detail.excerpt = Some(RiskExcerpt {
+        excerpt: excerpt.to_owned(),
+        start: range.start,
+        end: range.start + excerpt.len(),
+    });
+    Some(detail)
 }
 
 /// "We offer", "our plans"; but not "we tested", "our reporter": that is what others are written about by. What it quotes

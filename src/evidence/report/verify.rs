@@ -1,11 +1,13 @@
 //! Whether a kept report is still what was sold: hashes recomputed, citations compared with the kept source, byte by
 //! byte. Knows no store: who calls brings both as they were read.
 
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use crate::domain::time::UnixSeconds;
-use crate::evidence::report::canonical::{UNHASHED, result_hash, sha256};
+use crate::evidence::report::canonical::{
+    UNHASHED, UNHASHED_OF_BUNDLE, bundle_hash, result_hash, sha256,
+};
 
 /// A report and its source as they are kept.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +36,7 @@ pub struct Receipt {
     pub hash_algorithm: &'static str,
     pub canonicalization: &'static str,
     /// Members of the report that the result hash leaves out.
-    pub excluded_members: [&'static str; UNHASHED.len()],
+    pub excluded_members: &'static [&'static str],
     pub created_at: u64,
     pub expires_at: u64,
     pub seconds_left: u64,
@@ -100,13 +102,96 @@ pub fn verify(kept: &Kept<'_>, now: UnixSeconds) -> Receipt {
         source_hash: source,
         hash_algorithm: "sha256",
         canonicalization: "RFC8785",
-        excluded_members: UNHASHED,
+        excluded_members: &UNHASHED,
         created_at: report["created_at"].as_u64().unwrap_or_default(),
         expires_at,
         seconds_left: expires_at.saturating_sub(now.0),
         verified_at: now.0,
         signature: report["signature"].clone(),
     }
+}
+
+/// The text of a source, as it is kept with a report on several.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptText {
+    /// `S1`, `S2` …, as the report names its sources.
+    pub source_id: String,
+    pub text: String,
+}
+
+/// The same as [`verify`] of a report on several sources. What is kept as its source is a list of [`KeptText`].
+pub fn verify_several(kept: &Kept<'_>, now: UnixSeconds) -> Receipt {
+    let parsed: Option<Value> = serde_json::from_slice(kept.report).ok();
+    let is_readable = parsed.as_ref().is_some_and(Value::is_object);
+    let report = parsed.unwrap_or_default();
+    let texts: Vec<KeptText> = serde_json::from_slice(kept.source).unwrap_or_default();
+    let result = bundle_hash(report.as_object().unwrap_or(&Map::new()));
+    let expires_at = report["expires_at"].as_u64().unwrap_or_default();
+    let is_retained = now.0 < expires_at;
+    let hashes = source_hashes(&report);
+    let recomputed: Vec<(String, String)> = texts
+        .iter()
+        .map(|kept| (kept.source_id.clone(), sha256(kept.text.as_bytes())))
+        .collect();
+    let text_of = |id: &str| {
+        let found = texts.iter().find(|kept| kept.source_id == id);
+        found.map_or(&b""[..], |kept| kept.text.as_bytes())
+    };
+    let mut cited = Vec::new();
+    all_citations(&report, &mut cited);
+    let is_exact = |citation: &&&Value| {
+        let source_id = citation["source_id"].as_str();
+        source_id.is_some_and(|id| is_slice(citation, text_of(id)))
+    };
+    let exact = cited.iter().filter(is_exact).count();
+    let mut checks = vec![
+        Check::of("readable", json!(true), json!(is_readable)),
+        Check::of("result_hash", report["result_hash"].clone(), json!(result)),
+        Check::of("source_hashes", json!(hashes), json!(recomputed)),
+        Check::of("citations", json!(cited.len()), json!(exact)),
+        Check::of("retention", json!(true), json!(is_retained)),
+    ];
+    if let Some(recorded) = kept.report_sha256 {
+        let stored = json!(sha256(kept.report));
+        checks.push(Check::of("stored_bytes", json!(recorded), stored));
+    }
+    Receipt {
+        status: "success",
+        report_id: text(&report["report_id"]),
+        valid: checks.iter().all(|check| check.matches),
+        retained: is_retained,
+        checks,
+        result_hash: result,
+        source_hash: sha256(kept.source),
+        hash_algorithm: "sha256",
+        canonicalization: "RFC8785",
+        excluded_members: &UNHASHED_OF_BUNDLE,
+        created_at: report["created_at"].as_u64().unwrap_or_default(),
+        expires_at,
+        seconds_left: expires_at.saturating_sub(now.0),
+        verified_at: now.0,
+        signature: report["signature"].clone(),
+    }
+}
+
+/// The sources of a report on several, each with the hash of its text.
+fn source_hashes(report: &Value) -> Vec<(String, String)> {
+    let of = |list: &Value, id: &str, hash: &str| -> Vec<(String, String)> {
+        let rows = list.as_array().map_or(&[][..], Vec::as_slice);
+        let row = |row: &Value| Some((text(&row[id]), row[hash].as_str()?.to_owned()));
+        rows.iter().filter_map(row).collect()
+    };
+    match report["source_hashes"].is_array() {
+        true => of(&report["source_hashes"], "source_id", "sha256"),
+        false => of(&report["sources"], "id", "content_sha256"),
+    }
+}
+
+/// The citations of a report on several sources: its own, and those of its claims.
+fn all_citations<'a>(report: &'a Value, found: &mut Vec<&'a Value>) {
+    found.extend(report["citations"].as_array().into_iter().flatten());
+    let claims = report["claims"].as_array().into_iter().flatten();
+    found.extend(claims.flat_map(|claim| claim["citations"].as_array().into_iter().flatten()));
 }
 
 fn text(value: &Value) -> String {

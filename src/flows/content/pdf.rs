@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use crate::app::{App, Shared};
+use crate::domain::level::Product;
 use crate::domain::refusal::{Code, Refusal};
 use crate::evidence::bundle::BundleReport;
 use crate::flows::content::reports::{self, Retained};
@@ -20,6 +21,17 @@ pub async fn of_bundle(app: &App, report: BundleReport) -> Result<Rendered, Refu
 /// The PDF of a Proof Pack, free. The report is read after the permit is granted: waiting requests hold none.
 pub async fn of_report(app: &Shared, retained: &Retained) -> Result<Rendered, Refusal> {
     let place = app.outside.free_checks.enter().await.map_err(full)?;
+    match retained.product() {
+        Product::ProofBundle => {
+            let report = reports::read_bundle(app, retained).await?;
+            return write(app, place, move |fonts| render(&report, fonts)).await;
+        }
+        Product::Check | Product::Context => {
+            let message = "This report has no PDF.";
+            return Err(Refusal::new(Code::NotFound, message));
+        }
+        Product::ProofPack => {}
+    }
     let body = reports::body(app, retained).await?;
     let report: Map<String, Value> = serde_json::from_slice(&body)
         .map_err(|error| internal("a stored report cannot be read", &error))?;

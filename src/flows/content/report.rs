@@ -15,7 +15,7 @@ use crate::evidence;
 use crate::evidence::report::examine::{Examined, examine_page};
 use crate::evidence::report::facts::Facts;
 use crate::evidence::report::{Report, Request, report};
-use crate::evidence::synthesis::Synthesis;
+use crate::evidence::synthesis as language_model;
 use crate::evidence::{Check, Depth, FINDINGS_MAX, Source};
 use crate::flows::content::source::{MEMORY_WAIT_MAX, SourcePage, Trouble};
 use crate::flows::content::synthesis::synthesise;
@@ -46,11 +46,20 @@ pub struct Draft {
     pub asked_model: bool,
 }
 
+/// Whether a configured language model is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Synthesis {
+    /// If the pack says so.
+    ByPack,
+    Never,
+}
+
 /// Examines a page for the buyer's question. Returns the report with its future identifier.
 pub async fn draft(
     app: &Shared,
     purchase: &ProofPackPurchase,
     source: &mut SourcePage,
+    synthesis: Synthesis,
 ) -> Result<(ReportId, Draft), Trouble> {
     let full = |_| {
         let message = "Too many sources are being examined. Try again in a few seconds.";
@@ -79,7 +88,8 @@ pub async fn draft(
     let (read, permit) = read.await.and_then(|outcome| outcome).map_err(full)?;
     source.permit = permit;
     let read = read.map_err(broken)?;
-    let synthesis = match purchase.pack().may_synthesize() {
+    let asks = synthesis == Synthesis::ByPack && purchase.pack().may_synthesize();
+    let synthesis = match asks {
         true => synthesise(app.outside.llm.as_ref(), &read.examined()).await,
         false => None,
     };
@@ -137,7 +147,13 @@ impl Read {
         }
     }
 
-    fn draft(self, id: &str, pack: &str, synthesis: Option<&Synthesis>, now: UnixSeconds) -> Draft {
+    fn draft(
+        self,
+        id: &str,
+        pack: &str,
+        synthesis: Option<&language_model::Synthesis>,
+        now: UnixSeconds,
+    ) -> Draft {
         let request = Request {
             target_url: &self.facts.target_url,
             pack,

@@ -1,18 +1,23 @@
 //! Stored reports: read, verify, follow-up questions and sharing, all free and without upstream calls. Only clients that
 //! know a report's identifier can read it, and nobody gets the identifier before the payment is settled.
 
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::app::{App, Shared};
 use crate::domain::ids::{ReportId, ShareSlug};
 use crate::domain::keys::PaymentKey;
+use crate::domain::level::Product;
 use crate::domain::refusal::{Code, Refusal};
+use crate::domain::time::{REPORT_DAYS, REPORT_SECONDS, UnixSeconds};
 use crate::evidence::Depth;
+use crate::evidence::bundle::BundleReport;
+use crate::evidence::check::CheckReport;
 use crate::evidence::report::canonical::{self, canonical};
 use crate::evidence::report::follow_up::{FollowUp, follow_up};
 use crate::evidence::report::sample::REPORT_ID as SAMPLE_ID;
-use crate::evidence::report::verify::{Check, Kept, Receipt, verify};
-use crate::evidence::report::{Access, Report, Signature};
+use crate::evidence::report::verify::{Check, Kept, Receipt, verify, verify_several};
+use crate::evidence::report::{Access, Links, Report, Signature};
 use crate::flows::content::source::MEMORY_WAIT_MAX;
 use crate::flows::internal;
 use crate::flows::sale::answer;
@@ -39,6 +44,14 @@ pub enum Retained {
 }
 
 impl Retained {
+    /// What was sold.
+    pub fn product(&self) -> Product {
+        match self {
+            Retained::Sample => Product::ProofPack,
+            Retained::Stored { record, .. } => record.product(),
+        }
+    }
+
     pub fn id(&self) -> String {
         match self {
             Retained::Sample => SAMPLE_ID.to_owned(),
@@ -66,12 +79,46 @@ pub fn put_around_with(base_url: &str, signer: Option<&Signer>, id: &str, report
     });
 }
 
+/// The signature and the addresses of a report on several sources.
+pub fn links(app: &App, id: &str, result_hash: &str, created_at: UnixSeconds) -> Links {
+    let base_url = &app.config.base_url;
+    let api = format!("{base_url}/v1/proof-pack/reports/{id}");
+    let expires_at = created_at.plus(REPORT_SECONDS).0;
+    let statement = statement_of_several(id, result_hash, created_at.0, expires_at);
+    Links {
+        report_id: id.to_owned(),
+        expires_at,
+        retention_days: REPORT_DAYS,
+        signature: app.signer.as_ref().map(|signer| signed(signer, &statement)),
+        verify_url: format!("{api}/verify"),
+        source_text_url: format!("{api}/source"),
+        pdf_url: None,
+        report_page: format!("{base_url}/proof-pack/reports/{id}"),
+        report_url: api,
+    }
+}
+
 fn signature(signer: &Signer, report: &Report) -> Signature {
+    signed(signer, &statement(report))
+}
+
+fn signed(signer: &Signer, statement: &[u8]) -> Signature {
     Signature {
         alg: "EdDSA".into(),
         kid: signer.kid().to_owned(),
-        jws: signer.sign(&statement(report)),
+        jws: signer.sign(statement),
     }
+}
+
+/// The same as [`statement`] of a report on several sources, whose hashes the result hash covers.
+fn statement_of_several(id: &str, result_hash: &str, created_at: u64, expires_at: u64) -> Vec<u8> {
+    let signed = json!({
+        "report_id": id,
+        "result_hash": result_hash,
+        "created_at": created_at,
+        "expires_at": expires_at,
+    });
+    canonical(&signed).unwrap_or_default()
 }
 
 /// The signed payload in canonical form, which identifies the report.
@@ -123,6 +170,31 @@ pub async fn body(app: &Shared, retained: &Retained) -> Result<Vec<u8>, Refusal>
 pub async fn read(app: &Shared, retained: &Retained) -> Result<Report, Refusal> {
     let body = body(app, retained).await?;
     Report::parse(&body).map_err(|error| internal("a retained report cannot be read", &error))
+}
+
+/// The report of an Evidence Bundle as the views read it.
+pub async fn read_bundle(app: &Shared, retained: &Retained) -> Result<BundleReport, Refusal> {
+    let body = body(app, retained).await?;
+    serde_json::from_slice(&body)
+        .map_err(|error| internal("a retained report cannot be read", &error))
+}
+
+/// The report of a checked text as the views read it.
+pub async fn read_check(app: &Shared, retained: &Retained) -> Result<CheckReport, Refusal> {
+    let body = body(app, retained).await?;
+    CheckReport::parse(&body).map_err(|error| internal("a retained report cannot be read", &error))
+}
+
+/// Refuses what only the report on one source offers.
+pub fn only_one_source(retained: &Retained) -> Result<(), Refusal> {
+    match retained.product() {
+        Product::ProofPack => Ok(()),
+        _ => {
+            let message = "This report is on several sources: it can be read and verified, but not asked, refreshed or \
+                shared.";
+            Err(Refusal::new(Code::ReportNotFound, message))
+        }
+    }
 }
 
 /// The bytes by the payment. `None` if the report is gone.
@@ -212,7 +284,7 @@ pub async fn check(app: &Shared, retained: &Retained) -> Result<Receipt, Refusal
     let place = place(app).await?;
     let bytes = bytes(app, retained, Look::AsTheyLie).await?;
     let (is_sample, now) = (matches!(retained, Retained::Sample), app.now());
-    let id = retained.id();
+    let (id, product) = (retained.id(), retained.product());
     let signer = app.signer.as_ref();
     let keys: Vec<_> = signer.into_iter().flat_map(Signer::keys).collect();
     let checked = place.run(move || {
@@ -222,9 +294,15 @@ pub async fn check(app: &Shared, retained: &Retained) -> Result<Receipt, Refusal
             source: &bytes.source,
             is_sample,
         };
-        let mut receipt = verify(&kept, now);
+        let mut receipt = match product {
+            Product::ProofPack => verify(&kept, now),
+            _ => verify_several(&kept, now),
+        };
         receipt.report_id = id;
-        let signature = signature_check(&bytes.document, &keys);
+        let signature = match product {
+            Product::ProofPack => signature_check(&bytes.document, &keys),
+            _ => signature_check_of_several(&bytes.document, &keys),
+        };
         receipt.checks.extend(signature);
         receipt.valid = receipt.checks.iter().all(|check| check.matches);
         receipt
@@ -239,6 +317,41 @@ fn signature_check(document: &[u8], keys: &[(String, signing::PublicKey)]) -> Op
     let (_, key) = keys.iter().find(|(kid, _)| signature.kid == *kid)?;
     let signed = signing::verified(&signature.jws, key);
     let matches = signed.is_ok_and(|signed| signed == statement(&report));
+    Some(Check {
+        id: "signature",
+        expected: json!(true),
+        actual: json!(matches),
+        matches,
+    })
+}
+
+/// The same of a report on several sources.
+fn signature_check_of_several(
+    document: &[u8],
+    keys: &[(String, signing::PublicKey)],
+) -> Option<Check> {
+    #[derive(Deserialize)]
+    struct Signed {
+        result_hash: String,
+        created_at: u64,
+        #[serde(flatten)]
+        links: Links,
+    }
+    let report: Signed = serde_json::from_slice(document).ok()?;
+    let signature = report.links.signature.as_ref()?;
+    let (_, key) = keys.iter().find(|(kid, _)| signature.kid == *kid)?;
+    let Links {
+        report_id,
+        expires_at,
+        ..
+    } = &report.links;
+    let expected = statement_of_several(
+        report_id,
+        &report.result_hash,
+        report.created_at,
+        *expires_at,
+    );
+    let matches = signing::verified(&signature.jws, key).is_ok_and(|signed| signed == expected);
     Some(Check {
         id: "signature",
         expected: json!(true),

@@ -37,6 +37,24 @@ pub struct SourcePage {
     pub storing: Storing,
 }
 
+impl SourcePage {
+    /// What was not fetched and does not belong into the cache.
+    pub fn unfetched(page: PageGoods, permit: MemoryPermit, at: UnixSeconds) -> SourcePage {
+        SourcePage {
+            page,
+            permit,
+            cache: CacheFacts {
+                hit: true,
+                revalidated: false,
+                stored_at: at,
+                changed_since_last: None,
+                is_shared: false,
+            },
+            storing: Storing::Blob,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct CacheFacts {
     pub hit: bool,
@@ -71,6 +89,13 @@ pub enum Trouble {
     Refused(Refusal),
     /// Transient: an accepted payment earns a retry credit.
     Outage(Refusal),
+}
+
+impl Trouble {
+    pub fn refusal(&self) -> &Refusal {
+        let (Trouble::Refused(refusal) | Trouble::Outage(refusal)) = self;
+        refusal
+    }
 }
 
 /// An allowed target: a public address, or our own sample page.

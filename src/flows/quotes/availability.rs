@@ -47,14 +47,14 @@ fn of_everything(app: &Shared) -> Option<Obstacle> {
 
 fn of_level(app: &Shared, level: Level) -> Option<Obstacle> {
     let work = Work {
-        fetches: level.cache().may_fetch(),
+        fetches: usize::from(level.cache().may_fetch()),
         asks_model: level.may_synthesize(),
         settles: true,
     };
     match margin_guard::judge(app, level.price(), work) {
         Err(Unsold::GasUnknown) => Some(Obstacle::GasUnknown),
         Err(Unsold::TooThin(_)) => Some(Obstacle::Margin),
-        Ok(_) if level.product() == Product::ProofPack && app.health.reports_full() => {
+        Ok(_) if level.product() != Product::Context && app.health.reports_full() => {
             Some(Obstacle::ReportsFull)
         }
         Ok(_) => None,

@@ -14,7 +14,7 @@ pub fn receipt(app: &App, delivered: &Delivered) -> Option<Map<String, Value>> {
     let signer = app.signer.as_ref()?;
     let receipt = Receipt::new(
         app.config.payment.network,
-        app.offers.resource_url(delivered.level.product()),
+        app.offers.resource_url(delivered.item.product()),
         delivered.payer.clone(),
         delivered.transaction.clone(),
         delivered.content_sha256.clone(),

@@ -8,7 +8,9 @@ use crate::app::Shared;
 use crate::domain::cache::CachePolicy;
 use crate::domain::ids::QuoteId;
 use crate::domain::level::Level;
-use crate::domain::purchase::{ContextPurchase, ProofPackPurchase, Purchase};
+use crate::domain::purchase::{
+    CheckPurchase, ContextPurchase, ProofBundlePurchase, ProofPackPurchase, Purchase, SourceInput,
+};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::robots::Verdict;
 use crate::domain::time::QUOTE_SECONDS;
@@ -112,6 +114,19 @@ fn purchase(asked: &Asked, target_url: String) -> Purchase {
             asked.question.as_deref(),
             asked.force_refresh,
         )),
+        // Several sources have quotes of their own.
+        Level::Bundle(bundle) => Purchase::ProofBundle(ProofBundlePurchase::new(
+            vec![SourceInput::Page(target_url)],
+            bundle,
+            asked.question.as_deref(),
+            asked.force_refresh,
+        )),
+        Level::Check(depth) => Purchase::Check(CheckPurchase {
+            text: asked.question.clone().unwrap_or_default(),
+            sources: vec![SourceInput::Page(target_url)],
+            depth: depth.name().to_owned(),
+            force_refresh: asked.force_refresh.unwrap_or(false),
+        }),
     }
 }
 
@@ -160,7 +175,7 @@ pub fn offer(app: &Shared, level: Level, target: &Inspected) -> LevelOffer {
 fn unavailable(app: &Shared, level: Level, target: &Inspected) -> Option<&'static str> {
     let cache = level.cache();
     let work = Work {
-        fetches: cache.may_fetch() && !target.is_sample,
+        fetches: usize::from(cache.may_fetch() && !target.is_sample),
         asks_model: level.may_synthesize(),
         settles: true,
     };

@@ -1,6 +1,10 @@
 //! The JSON of a paid answer (specification 2.7 and 2.8, bodies), composed of runs of members: the buyer's, the page's
 //! (shared with the cache) or the report's, and the payment's, which come last.
 
+mod several;
+
+pub use several::hash_of_pages;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -21,7 +25,7 @@ use crate::evidence::report::Report;
 use crate::flows::content::report::Draft;
 use crate::flows::content::reports;
 use crate::flows::content::source::{CacheFacts, SourcePage};
-use crate::flows::sale::deliver::Goods;
+use crate::flows::sale::deliver::{Goods, Made};
 use crate::flows::sale::margin_guard::Judged;
 use crate::outside::memory::MemoryPermit;
 use crate::store::{ReportRecord, page_key};
@@ -32,7 +36,8 @@ pub struct Sold {
     pub answer: KeptAnswer,
     /// The bytes stored under [`KeptAnswer::page`].
     pub members: Arc<Vec<u8>>,
-    pub source: SourcePage,
+    /// The pages that were read, each under its canonical address.
+    pub pages: Vec<(String, SourcePage)>,
     pub report: Option<SoldReport>,
 }
 
@@ -60,17 +65,27 @@ pub fn sold(
     margin: &Judged,
     request_id: &str,
 ) -> Result<Sold, serde_json::Error> {
-    let Goods { source, report } = goods;
-    match (&payment.purchase, report) {
-        (Purchase::Context(context), _) => {
+    let Goods { mut pages, made } = goods;
+    match (&payment.purchase, made) {
+        (Purchase::Context(context), Made::Page) if pages.len() == 1 => {
+            let (_, source) = pages.remove(0);
             sold_page(context, source, margin, app.now(), request_id)
         }
-        (Purchase::ProofPack(_), Some(report)) => {
-            sold_report(app, key, payment, source, report, margin)
+        (Purchase::ProofPack(_), Made::Report(id, draft)) if pages.len() == 1 => {
+            let (_, source) = pages.remove(0);
+            sold_report(app, key, payment, source, (id, draft), margin)
         }
-        (Purchase::ProofPack(_), None) => {
-            Err(serde::ser::Error::custom("a Proof Pack without a report"))
+        (Purchase::Pages(bought), Made::Pages(unread)) => {
+            let about = (app.now(), request_id);
+            several::pages(bought, pages, &unread, margin, about)
         }
+        (Purchase::ProofBundle(_), Made::Bundle(draft)) => {
+            several::bundle(app, key, payment, (draft, pages), margin)
+        }
+        (Purchase::Check(_), Made::Check(draft)) => {
+            several::check(app, key, payment, (draft, pages), margin)
+        }
+        _ => Err(serde::ser::Error::custom("goods of another product")),
     }
 }
 
@@ -106,7 +121,7 @@ fn sold_page(
             margin: margin.receipt,
         },
         members: Arc::clone(&source.page.members),
-        source,
+        pages: vec![(context.target_url.clone(), source)],
         report: None,
     })
 }
@@ -163,7 +178,7 @@ fn sold_report(
             margin: margin.receipt,
         },
         members: Arc::new(document),
-        source,
+        pages: vec![(purchase.target_url().to_owned(), source)],
         report: Some(SoldReport {
             id,
             record,

@@ -28,7 +28,8 @@ pub enum Unsold {
 /// The resources of a sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    pub fetches: bool,
+    /// Pages that may be fetched.
+    pub fetches: usize,
     /// Whether a configured language model may be called.
     pub asks_model: bool,
     /// Whether a settlement costs fees; not if the money has already arrived.

@@ -178,7 +178,8 @@ pub fn apply(
             tables.release_report(key, transaction, answer_end)?;
             let answer = payment.answer.as_ref().map(|answer| answer.page);
             tables.settle_goods(key, payment.purchase.target_url(), answer, now)?;
-            // The data for repeating the settle is no longer needed. The terms stay as long as the answer.
+            // The data for repeating work and settle is no longer needed. The terms stay as long as the answer.
+            payment.purchase.forget_sources();
             payment.payload = Vec::new();
             if kept_at.is_some() {
                 // A request that waits for this settlement gets the answer, which spends the credit.

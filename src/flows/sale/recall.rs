@@ -348,12 +348,16 @@ pub async fn delivered(
     };
     let sending = Sending::begin(&app.in_flight, &app.outside.clock, key);
     let body = match &payment.purchase {
-        Purchase::Context(_) => context_body(app, payment, kept, members).await,
+        Purchase::Context(_) | Purchase::Pages(_) => {
+            context_body(app, payment, kept, members).await
+        }
         // The stored report is the answer, byte for byte.
-        Purchase::ProofPack(_) => reports::sold_body(app, key)
-            .await
-            .and_then(|body| body.ok_or_else(no_longer_kept))
-            .map(|body| Body::new(body, app.outside.memory.nothing())),
+        Purchase::ProofPack(_) | Purchase::ProofBundle(_) | Purchase::Check(_) => {
+            reports::sold_body(app, key)
+                .await
+                .and_then(|body| body.ok_or_else(no_longer_kept))
+                .map(|body| Body::new(body, app.outside.memory.nothing()))
+        }
     };
     let body = body.map_err(Refusal::after_settlement)?;
     Ok(Delivered {
@@ -362,7 +366,7 @@ pub async fn delivered(
         settled_at: UnixSeconds(*at),
         means: payment.means,
         payer: payment.payer.to_string(),
-        level: payment.purchase.level(),
+        item: payment.purchase.line_item(),
         content_sha256: kept.content_sha256.clone(),
         tokens: kept.tokens,
         cache_hit: kept.cache_hit,
@@ -411,8 +415,13 @@ async fn context_body(
     Ok(Body::new(body, permit))
 }
 
-/// Maximum size of a page's members, from the cache if it still has the page.
+/// Maximum size of a page's members, from the cache if it still has the page; the size of several pages' own.
 async fn page_bytes(app: &Shared, payment: &Payment, kept: &KeptAnswer) -> Result<usize, Refusal> {
+    if let Purchase::Pages(_) = payment.purchase {
+        let page = kept.page;
+        let length = app.store.look_up(|snapshot| snapshot.blob_length(page))?;
+        return Ok(length);
+    }
     let tokens = usize::try_from(kept.tokens).unwrap_or(usize::MAX);
     let at_most = tokens.saturating_mul(TOKEN_BYTES_MAX);
     if at_most <= UNCOUNTED_BYTES / STORING_FACTOR {

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use crate::app::Shared;
 use crate::domain::ids::CreditId;
-use crate::domain::keys::{CreditHash, PaymentKey};
+use crate::domain::keys::{CreditHash, Fingerprint, PaymentKey};
 use crate::domain::level::Level;
 use crate::domain::payment::{Means, Payment, State};
 use crate::domain::purchase::Purchase;
@@ -22,13 +22,18 @@ use crate::flows::sale::{payments, recall, transfer};
 use crate::state::in_flight::{Outcome, Reservation};
 use crate::store::credit_hash;
 
-/// The purchase as stated in the request; missing parts come from the credit.
+/// The purchase as stated in the request.
 #[derive(Clone, Debug)]
-pub struct Stated {
-    pub target_url: String,
-    pub level: Option<Level>,
-    pub question: Option<String>,
-    pub force_refresh: Option<bool>,
+pub enum Stated {
+    /// Of one page; missing parts come from the credit.
+    OnePage {
+        target_url: String,
+        level: Option<Level>,
+        question: Option<String>,
+        force_refresh: Option<bool>,
+    },
+    /// Of several sources: the request that was paid for.
+    Several(Fingerprint),
 }
 
 /// A request with a credit.
@@ -125,7 +130,7 @@ async fn attempt(
         .credit
         .as_ref()
         .is_none_or(|credit| credit.hash != hash)
-        || !covers(&payment.purchase, &stated)
+        || !covers(&payment, &stated)
     {
         count()?;
         return Err(invalid());
@@ -164,11 +169,23 @@ fn invalid() -> Refusal {
 }
 
 /// Only stated members are compared.
-fn covers(purchase: &Purchase, stated: &Stated) -> bool {
-    stated.target_url == purchase.target_url()
-        && stated.level.is_none_or(|level| level == purchase.level())
-        && (stated.question.as_deref()).is_none_or(|asked| Some(asked) == purchase.question())
-        && (stated.force_refresh).is_none_or(|refresh| refresh == purchase.reading().refresh)
+fn covers(payment: &Payment, stated: &Stated) -> bool {
+    let purchase = &payment.purchase;
+    match stated {
+        Stated::Several(fingerprint) => payment.fingerprint == *fingerprint,
+        Stated::OnePage {
+            target_url,
+            level,
+            question,
+            force_refresh,
+        } => {
+            matches!(purchase, Purchase::Context(_) | Purchase::ProofPack(_))
+                && target_url == purchase.target_url()
+                && level.is_none_or(|level| level == purchase.level())
+                && (question.as_deref()).is_none_or(|asked| Some(asked) == purchase.question())
+                && force_refresh.is_none_or(|refresh| refresh == purchase.reading().refresh)
+        }
+    }
 }
 
 /// A held authorization: spends an attempt, does the work, and settles like a first payment.

@@ -106,9 +106,13 @@ pub async fn keep_answer(
     if payment.valid_before() < now.plus(SETTLE_SECONDS_MIN) {
         let message = "The authorization expired during the work; nothing was charged.".to_owned();
         let reason = "invalid_exact_evm_payload_authorization_valid_before";
-        return Err(challenge(payment.purchase.level(), reason, message));
+        return Err(challenge(payment.purchase.line_item(), reason, message));
     }
-    let mut permit = goods.source.permit.hand_over();
+    // Of several pages the permits last until the write is done.
+    let mut permit = match goods.pages.as_mut_slice() {
+        [(_, source)] => source.permit.hand_over(),
+        _ => app.outside.memory.nothing(),
+    };
     // If the work cost less than estimated, the receipt states the real margin.
     let means = payment.means;
     let margin = match goods.work(means) {
@@ -118,12 +122,12 @@ pub async fn keep_answer(
     let Sold {
         answer,
         members,
-        source,
+        pages,
         report,
     } = answer::sold(app, key, &payment, goods, &margin, request_id)
         .map_err(|error| internal("an answer could not be written as JSON", &error))?;
     let (blob, for_store, fresh) = (answer.page, members.clone(), FreshCredit::draw());
-    let is_page = report.is_none();
+    let is_page = report.is_none() && pages.len() == 1;
     payment.answer = Some(answer);
     let durable = app.store.write(move |tables| {
         payment.credit = match tables.payment(key)? {
@@ -147,20 +151,24 @@ pub async fn keep_answer(
             // Another request has used the same authorization since the lookup.
             Some(_) => return Ok(Keeping::Used),
         };
-        if matches!(source.storing, Storing::Unshared) {
-            // Independent of the sale's outcome: the site forbids selling an older copy.
-            tables.forget_page(payment.purchase.target_url(), now)?;
-        }
-        // The page enters the cache when the sale settles; a failed sale leaves nothing behind.
+        // The pages enter the cache when the sale settles; a failed sale leaves nothing behind.
         let mut blobs = vec![(blob, for_store.as_slice())];
-        let page = held_page(&source);
-        if let Some(HeldPage::Fetched(record)) = &page {
-            blobs.push((record.blob, source.page.members.as_slice()));
+        let mut held = Vec::with_capacity(pages.len());
+        for (target_url, source) in &pages {
+            if matches!(source.storing, Storing::Unshared) {
+                // Independent of the sale's outcome: the site forbids selling an older copy.
+                tables.forget_page(target_url, now)?;
+            }
+            let page = held_page(source);
+            if let Some(HeldPage::Fetched(record)) = &page {
+                blobs.push((record.blob, source.page.members.as_slice()));
+            }
+            held.extend(page.map(|page| (target_url.clone(), page)));
         }
         if let Some(report) = &report {
             blobs.push((report.record.source, report.source_text.as_slice()));
         }
-        if let Err(NoSpace) = tables.hold_goods(key, page, &blobs, now)? {
+        if let Err(NoSpace) = tables.hold_goods(key, held, &blobs, now)? {
             return Ok(Keeping::NoSpace);
         }
         if let Some(report) = &report {

@@ -7,6 +7,7 @@ use crate::app::Shared;
 use crate::domain::payment::{Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal};
+use crate::flows::content::several;
 use crate::flows::internal;
 use crate::flows::sale::settle::stored_request;
 use crate::flows::sale::{PaidRequest, challenge, payments};
@@ -41,7 +42,7 @@ impl Verified {
             Ok(Verdict::Valid { .. }) => {}
             Ok(Verdict::Invalid { reason }) => {
                 let message = format!("The payment is not valid ({reason}); nothing was charged.");
-                return Err(challenge(request.purchase.level(), &reason, message));
+                return Err(challenge(request.purchase.line_item(), &reason, message));
             }
             Err(error) => {
                 tracing::error!(error = %error, "facilitator could not verify a payment");
@@ -101,7 +102,11 @@ pub fn check_terms(
     // Work, plus the facilitator's time to verify.
     let model = app.config.llm.as_ref();
     let model = model.filter(|_| purchase.level().may_synthesize());
-    let work = app.config.fetch.time_max
+    let reads = match purchase {
+        Purchase::Context(_) | Purchase::ProofPack(_) => app.config.fetch.time_max,
+        Purchase::Pages(_) | Purchase::ProofBundle(_) | Purchase::Check(_) => several::WORK_MAX,
+    };
+    let work = reads
         + model.map_or(Duration::ZERO, |llm| llm.time_max)
         + app.config.payment.verify_time_max;
     let offers = app.offers.honoured(offer, app.now());
@@ -111,7 +116,7 @@ pub fn check_terms(
     match checked.and_then(|terms| echo.map(|()| terms)) {
         Ok(terms) => Ok(terms.clone()),
         Err(mismatch) => Err(challenge(
-            offer.level,
+            offer.item,
             mismatch.reason(),
             format!("{mismatch}; nothing was charged."),
         )),

@@ -68,9 +68,7 @@ fn kept(view: &CheckoutView<'_>, quote: &KeptQuote<'_>) -> Markup {
     };
     let all = match level.product() {
         Product::Context => parts::quote_path(quote.target_url),
-        Product::ProofPack => {
-            parts::report_quote_path(quote.target_url, quote.question.unwrap_or_default())
-        }
+        _ => parts::report_quote_path(quote.target_url, quote.question.unwrap_or_default()),
     };
     html! {
         p.kicker { "Quote valid until " (parts::time(quote.expires_at)) }
@@ -78,7 +76,7 @@ fn kept(view: &CheckoutView<'_>, quote: &KeptQuote<'_>) -> Markup {
         dl.facts {
             dt { "Page" } dd { (parts::foreign_link(quote.target_url)) }
             @if let Some(question) = quote.question { dt { "Question" } dd { (question) } }
-            dt { @match level.product() { Product::Context => "Tier", Product::ProofPack => "Pack" } }
+            dt { @match level.product() { Product::Context => "Tier", _ => "Pack" } }
             dd { strong { (level.name()) } ": " (level.policy()) }
             dt { "Price" } dd { (price) " USDC on " (view.site.network_name()) }
             dt { "Created" } dd { (parts::time(quote.created_at)) }

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use crate::domain::bundle::Bundle;
+use crate::domain::check::SOURCES_MAX;
 use crate::domain::estimate::{Estimate, Line};
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
@@ -59,8 +60,11 @@ pub fn page(view: &PricingView<'_>) -> String {
             p { "A report on whether one page supports a claim, with the passages that show it." }
             (parts::pack_table(view.site.has_model))
             h2 #bundle-prices { "Evidence Bundle" }
-            p { "A report on up to 25 sources, paid through a payment link." }
+            p { "A report on up to 25 sources, paid per call in USDC, or in dollars through a payment link." }
             (bundle::bundle_table(None, view.site.has_model))
+            h2 #check-prices { "Check of a text" }
+            p { "Each claim of a text checked against up to " (SOURCES_MAX) " sources. The price is for each source." }
+            (parts::depth_table(view.site.has_model))
         },
     )
 }

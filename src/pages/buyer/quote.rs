@@ -77,7 +77,7 @@ pub fn page(view: &QuoteView<'_>) -> String {
             h1 { (words.heading) }
             @match view.product {
                 Product::Context => (parts::quote_form(&view.site, view.typed)),
-                Product::ProofPack => (parts::report_form(&view.site, view.typed, view.typed_question)),
+                _ => (parts::report_form(&view.site, view.typed, view.typed_question)),
             }
             @match &view.outcome {
                 QuoteOutcome::Nothing => (nothing_asked(&view.site, view.product)),
@@ -107,7 +107,7 @@ fn words(product: Product) -> Words {
             heading: "What would this page cost?",
             api: "GET /v1/x402/quote?target_url=…",
         },
-        Product::ProofPack => Words {
+        _ => Words {
             title: "Proof Pack quote",
             description: "See what a Proof Pack costs at every level before paying, with the exact command to buy it.",
             path: "/proof-pack/quote",
@@ -122,7 +122,7 @@ fn nothing_asked(site: &Site<'_>, product: Product) -> Markup {
         h2 { "Price list" }
         @match product {
             Product::Context => (parts::tier_table()),
-            Product::ProofPack => (parts::pack_table(site.has_model)),
+            _ => (parts::pack_table(site.has_model)),
         }
         p {
             "Programs get the same as JSON from " code { (words(product).api) }
@@ -182,7 +182,7 @@ fn quoted(site: &Site<'_>, quote: &Quoted<'_>) -> Markup {
 fn offer_table(quote: &Quoted<'_>, has_model: bool) -> Markup {
     let head = match quote.recommended.product() {
         Product::Context => ("Tier", "Cache"),
-        Product::ProofPack => ("Pack", "What it reads"),
+        _ => ("Pack", "What it reads"),
     };
     let table = html! {
         table.stack {

@@ -1,7 +1,7 @@
 //! `/proof-pack/reports/{report_id}` and similar pages: a report as HTML, each claim beside its evidence. The report
 //! arrives in the view.
 
-mod evidence;
+pub(super) mod evidence;
 mod source;
 
 use maud::{Markup, PreEscaped, html};

@@ -9,12 +9,13 @@ use crate::domain::level::{Level, Product};
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
+use crate::evidence::check::tests::example;
 use crate::evidence::report::follow_up::FollowUp;
 use crate::evidence::report::{Report, Success};
 use crate::pages::buyer::samples::SAMPLES;
 use crate::pages::buyer::{
-    checkout, confidence, demo, first_words, from, home, library, paid_test, pricing, proof_pack,
-    quote, report, sample,
+    check, checkout, confidence, demo, first_words, from, home, library, paid_test, pricing,
+    proof_pack, quote, report, sample,
 };
 use crate::pages::docs::{about, explorer, faq, legal, notices, quickstart};
 use crate::pages::site::{FacilitatorMode, Site};
@@ -276,7 +277,7 @@ const SAMPLE_REPORT: &str = include_str!("../../../data/sample/report.json");
 /// Puts the hostile text in place of every other one.
 pub(super) fn poison(value: &mut Value) {
     // Words of closed sets, and identifiers, which are ours.
-    const CLOSED: [&str; 23] = [
+    const CLOSED: [&str; 24] = [
         "because",
         "id",
         "source_id",
@@ -300,6 +301,7 @@ pub(super) fn poison(value: &mut Value) {
         "found_by",
         "relation",
         "depth",
+        "no_grounding_reason",
     ];
     match value {
         Value::String(text) => *text = HOSTILE.to_owned(),
@@ -351,6 +353,19 @@ fn report_page(texts: Texts) -> String {
         }),
         follow_up: Some(&follow_up(&report)),
         checks: Some(vec![("result_hash", true), ("source_hash", false)]),
+    })
+}
+
+fn check_page(texts: Texts) -> String {
+    let mut report = serde_json::to_value(example()).expect("JSON");
+    if texts.hostile {
+        poison(&mut report);
+    }
+    check::page(&check::CheckView {
+        site: texts.site,
+        path: "/proof-pack/reports/ppr_1123456789abcdef0123456789abcdef",
+        report: &serde_json::from_value(report).expect("a report"),
+        json: Some("/v1/proof-pack/reports/ppr_1123456789abcdef0123456789abcdef"),
     })
 }
 
@@ -521,6 +536,7 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
         ),
         ("pack-quote-result", quote::page(&pack_quoted(texts))),
         ("report", report_page(texts)),
+        ("check", check_page(texts)),
         ("plain", plain::page(&plain_view(texts))),
         ("checkout", checkout::page(&checkout_view(texts, false))),
         (

@@ -14,8 +14,8 @@ async fn hold(store: &Store, number: u8, name: u8, bytes: usize, at: UnixSeconds
     let (record, members) = page(name, bytes, at);
     let blob = record.blob;
     let held = store.write(move |tables| {
-        let page = Some(HeldPage::Fetched(record));
-        tables.hold_goods(sale(number), page, &[(blob, &members)], at)
+        let pages = vec![(String::new(), HeldPage::Fetched(record))];
+        tables.hold_goods(sale(number), pages, &[(blob, &members)], at)
     });
     assert_eq!(held.await, Ok(Ok(())));
     blob
@@ -185,7 +185,7 @@ async fn the_goods_of_unsettled_sales_have_a_bound() {
     let beyond = |number: u8, bytes: usize| {
         let (record, members) = page(number, bytes, NOW);
         store.write(move |tables| {
-            tables.hold_goods(sale(number), None, &[(record.blob, &members)], NOW)
+            tables.hold_goods(sale(number), Vec::new(), &[(record.blob, &members)], NOW)
         })
     };
     assert_eq!(beyond(3, 1_001).await, Ok(Err(NoSpace)));

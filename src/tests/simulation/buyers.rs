@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::amount::Amount;
 use crate::domain::ids::CreditId;
-use crate::domain::level::Product;
+use crate::domain::level::{Level, LineItem, Product};
 use crate::http::Reply;
 use crate::outside::chance;
 use crate::store::credit_hash;
@@ -22,27 +22,47 @@ use crate::x402::payer::{ReceivedChallenge, decode_settlement, usdc};
 
 pub(super) const RETRY: &str = "/v1/x402/retry";
 
-/// What is asked for: an address, and a tier or a pack.
+/// What is asked for: one address or two, and a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Wish {
-    pub(super) target: &'static str,
-    pub(super) level: &'static str,
+    pub(super) targets: &'static [&'static str],
+    pub(super) level: Level,
 }
 
 impl Wish {
     fn product(self) -> Product {
-        let mut products = Product::ALL.into_iter();
-        let product = products.find(|product| product.level(self.level).is_some());
-        product.expect("a tier or a pack")
+        self.level.product()
     }
 
     fn price_units(self) -> Option<u64> {
-        let level = self.product().level(self.level);
-        level.map(|level| level.price().units())
+        let quantity = self.targets.len().min(self.product().quantity_max());
+        Some(LineItem::new(self.level, quantity)?.price().units())
     }
 
     fn body(self) -> String {
-        json!({"target_url": self.target, self.product().level_word(): self.level}).to_string()
+        let (word, level) = (self.product().level_word(), self.level.name());
+        match (self.level, self.targets) {
+            (Level::Check(_), targets) => {
+                json!({"text": "It is open.", "sources": targets, word: level})
+            }
+            (_, [target]) => json!({"target_url": target, word: level}),
+            (_, targets) => json!({"target_urls": targets, word: level}),
+        }
+        .to_string()
+    }
+
+    /// The addresses that an answer to it names, where it names them.
+    fn answered(self, body: &Value) -> Vec<Value> {
+        let of = |list: &str, member: &str| {
+            let rows = body[list].as_array().into_iter().flatten();
+            rows.map(|row| row[member].clone()).collect()
+        };
+        match (self.level, self.targets) {
+            (Level::Tier(_), [_, _, ..]) => of("pages", "target_url"),
+            (Level::Bundle(_), _) => of("sources", "target_url"),
+            (Level::Check(_), _) => of("sources", "url"),
+            _ => vec![body["target_url"].clone()],
+        }
     }
 }
 
@@ -75,7 +95,7 @@ pub(super) struct KnownCredit {
 pub(super) struct Buyers {
     world: Arc<World>,
     keys: Vec<SecretKey>,
-    prices: HashMap<&'static str, ReceivedChallenge>,
+    prices: HashMap<Wish, ReceivedChallenge>,
     pub(super) signed: Vec<Signed>,
     pub(super) credits: Vec<(String, KnownCredit)>,
     /// Goods by the transaction that paid for them: what, and which bytes.
@@ -208,7 +228,7 @@ impl Buyers {
     ) -> Option<usize> {
         let challenge = self.price(service, wish).await?;
         let choice = challenge
-            .choose(Amount::from_units(1_000_000), &usdc())
+            .choose(Amount::from_units(20_000_000), &usdc())
             .expect("an offer that can be paid");
         let is_contested = nonce.is_some();
         let nonce = nonce.unwrap_or_else(|| Nonce(chance::bytes()));
@@ -241,9 +261,9 @@ impl Buyers {
         Some(self.signed.len() - 1)
     }
 
-    /// The price of a tier is the same all the time, and asked for once.
+    /// The price of a purchase is the same all the time, and asked for once.
     async fn price(&mut self, service: &Service, wish: Wish) -> Option<ReceivedChallenge> {
-        if let Some(known) = self.prices.get(wish.level) {
+        if let Some(known) = self.prices.get(&wish) {
             return Some(known.clone());
         }
         let request = Request {
@@ -260,7 +280,7 @@ impl Buyers {
         }
         let challenge = reply.headers.get("payment-required")?.to_str().ok()?;
         let challenge = ReceivedChallenge::decode(challenge).expect("a challenge");
-        self.prices.insert(wish.level, challenge.clone());
+        self.prices.insert(wish, challenge.clone());
         Some(challenge)
     }
 
@@ -502,9 +522,9 @@ impl Buyers {
                 need(Some(moved.units) == wish.price_units(), "at another price");
             }
         }
-        need(body["target_url"] == wish.target, "another target");
+        need(wish.answered(body) == wish.targets, "another target");
         let word = wish.product().level_word();
-        need(body[word] == wish.level, "another tier or pack");
+        need(body[word] == wish.level.name(), "another level");
         let bytes: [u8; 32] = Sha256::digest(&reply.body).into();
         match self.goods.get(transaction) {
             Some(before) => need(*before == (wish, bytes), "other goods than before"),

@@ -100,7 +100,7 @@ impl Wallet {
         identifier: Option<&str>,
     ) -> Payment {
         let choice = challenge
-            .choose(Amount::from_units(1_000_000), &usdc())
+            .choose(Amount::from_units(20_000_000), &usdc())
             .expect("an offer that can be paid");
         let nonce = Nonce(chance::bytes());
         let payer::SignedPayment {

@@ -29,7 +29,7 @@ fn text(app: &App) -> String {
     text.push_str("\n## Buying in code\n\n");
     text.push_str(&programs(app));
     text.push_str("## A challenge\n\nThe body of the 402; PAYMENT-REQUIRED is its base64.\n\n");
-    let unpaid = challenge::unpaid(app, Level::Tier(Tier::default())).body;
+    let unpaid = challenge::unpaid(app, Level::Tier(Tier::default()).into()).body;
     text.push_str(&code("json", &pretty(&unpaid)));
     text.push_str("## A report\n\nThe complete sample report.\n\n");
     text.push_str(&code("json", &pretty(&app.sample.report.body)));
@@ -90,7 +90,7 @@ fn endpoint(row: &Row) -> String {
     for (name, doc) in openapi::parameters::headers(row) {
         let _ = writeln!(text, "- header `{name}`: {doc}");
     }
-    for object in about.takes.iter().chain(&about.or_takes) {
+    for object in about.takes.iter().chain(about.or_takes) {
         let _ = writeln!(text, "- body: {}", object.name);
     }
     let statuses = openapi::responses::statuses(row);

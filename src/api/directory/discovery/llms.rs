@@ -4,8 +4,7 @@
 use crate::api::directory::discovery::{document_of, documents, kept};
 use crate::api::orders::bundles;
 use crate::app::{App, Shared};
-use crate::domain::bundle::Bundle;
-use crate::domain::level::{Level, Product};
+use crate::domain::level::{Level, PAGES_MAX, Product};
 use crate::http::{Call, Reply};
 
 /// GET /llms.txt.
@@ -31,8 +30,9 @@ pub fn text(app: &App) -> String {
 
 /// Title, summary, how to buy, prices.
 pub fn introduction(app: &App) -> String {
-    let [access, proof_pack] = Product::ALL.map(|product| app.url(product.path()));
-    let [tiers, packs] = Product::ALL.map(|product| prices(app, product));
+    let [access, proof_pack, proof_bundle, check] =
+        Product::ALL.map(|product| app.url(product.path()));
+    let [tiers, packs, bundles, depths] = Product::ALL.map(|product| prices(app, product));
     format!(
         "# {name}\n\n> {description}.\n\n\
          A page, in three steps:\n\n\
@@ -47,11 +47,18 @@ pub fn introduction(app: &App) -> String {
          \"question\":\"Is it free to use?\",\"pack\":\"standard\"}}`, paid the same way. The response is a report with a \
          decision, exact citations, gaps, risks and hashes; it is kept for 30 days and can be verified.\n\n\
          Packs of a report, in USDC:\n\n{packs}\n\
-         To check several sources together, GET {bundle_quote} with target_urls and question: the response says which \
-         bundle takes them, what it costs and where it is paid, in dollars through a payment link.\n\n\
-         Bundles:\n\n{bundles}",
+         To buy several pages at once, send `target_urls` (2 to {PAGES_MAX}) in place of `target_url`: one payment of as \
+         many times the price, and only if all of them can be read.\n\n\
+         To check several sources together, POST {proof_bundle} with `{{\"target_urls\":[\"https://example.com/\",\
+         \"https://example.org/\"],\"question\":\"Is it free to use?\"}}`, paid the same way. GET {bundle_quote} with \
+         target_urls and question says beforehand, free, which sources can be read. People can pay for a bundle in dollars \
+         through a payment link instead.\n\n\
+         Bundles, in USDC:\n\n{bundles}\n\
+         To check a whole answer before you give it, POST {check} with `{{\"text\":\"It is free to use.\",\
+         \"sources\":[\"https://example.com/\"]}}`: each claim of the text is checked against the sources, and the \
+         response lists what to correct.\n\n\
+         Depths of a check, in USDC for each source:\n\n{depths}",
         bundle_quote = app.url(bundles::QUOTE_PATH),
-        bundles = bundle_prices(),
         name = app.config.service_name,
         description = env!("CARGO_PKG_DESCRIPTION"),
         network = app.config.payment.network,
@@ -67,14 +74,6 @@ fn prices(app: &App, product: Product) -> String {
         format!("- {name}: {price} ({}){reads}\n", level.policy())
     };
     product.levels().map(row).collect()
-}
-
-fn bundle_prices() -> String {
-    let row = |bundle: Bundle| {
-        let (name, price) = (bundle.name(), bundle.price());
-        format!("- {name}: {price} USD ({})\n", bundle.policy())
-    };
-    Bundle::ALL.into_iter().map(row).collect()
 }
 
 /// Path, title, note.

@@ -47,7 +47,7 @@ fn manifest_json(app: &App) -> Value {
         "x402": app.url(X402_PATH),
         "mcp": app.url(mcp::PATH),
         "endpoints": endpoints(app),
-        "pricing": {"tiers": levels(app, Product::Context), "packs": levels(app, Product::ProofPack), "bundles": bundles::price_list(app)},
+        "pricing": {"tiers": levels(app, Product::Context), "packs": levels(app, Product::ProofPack), "bundles": bundles::price_list(app), "depths": levels(app, Product::Check)},
         "payment": {
             "x402Version": 2, "scheme": "exact", "network": terms.network, "asset": terms.asset, "pay_to": terms.pay_to,
             "facilitator": terms.facilitator.name(),

@@ -83,8 +83,17 @@ pub fn brief(app: &App) -> Value {
             "body": {"target_url": "https://example.com/", "question": "Is it free to use?", "pack": "standard"},
         },
         "packs": levels(app, Product::ProofPack),
-        "proof_bundle": {"method": "GET", "url": app.url(bundles::QUOTE_PATH), "query": ["target_urls", "question", "bundle"]},
+        "proof_bundle": {
+            "method": "POST", "url": app.url(Product::ProofBundle.path()),
+            "body": {"target_urls": ["https://example.com/", "https://example.org/"], "question": "Is it free to use?"},
+            "quote": {"method": "GET", "url": app.url(bundles::QUOTE_PATH), "query": ["target_urls", "question", "bundle"]},
+        },
         "bundles": bundles::price_list(app),
+        "check": {
+            "method": "POST", "url": app.url(Product::Check.path()),
+            "body": {"text": "It is free to use.", "sources": ["https://example.com/"], "depth": "standard"},
+        },
+        "depths": levels(app, Product::Check),
         "payment": {
             "protocol": "x402", "x402Version": 2, "scheme": "exact", "network": terms.network, "asset": terms.asset,
             "pay_to": terms.pay_to,
@@ -104,10 +113,7 @@ pub fn brief(app: &App) -> Value {
 
 /// The price list of a product.
 pub fn levels(app: &App, product: Product) -> Value {
-    let policy = match product {
-        Product::Context => "cache_policy",
-        Product::ProofPack => "policy",
-    };
+    let policy = product.policy_word();
     let row = |level: Level| {
         let mut row = json!({
             product.level_word(): level.name(), "amount": level.price().units().to_string(),

@@ -16,6 +16,7 @@ use crate::app::{App, Row, Shared};
 use crate::domain::endpoint::{Parameter, Price};
 use crate::domain::level::Product;
 use crate::domain::refusal::{Code, Refusal};
+use crate::domain::schema::Object;
 use crate::flows::sale::refusals::{self, PaidAttempt};
 use crate::http::call::Query;
 use crate::http::service::{Admission, Arrived, Asked};
@@ -57,19 +58,20 @@ pub fn description(row: &Row, schema: fn(&Parameter) -> Value) -> Value {
 }
 
 fn input_schema(row: &Row, schema: fn(&Parameter) -> Value) -> Value {
-    let mut body = row.about.takes.map(|object| object.json_schema());
     let mut properties = Map::new();
     let mut required: Vec<Value> = Vec::new();
     for name in path_parameters(row) {
         properties.insert(name.to_owned(), json!({"type": "string"}));
         required.push(name.into());
     }
-    if let Some(body) = &mut body {
-        if let Value::Object(fields) = body["properties"].take() {
-            properties.extend(fields);
+    for object in bodies(row) {
+        if let Value::Object(fields) = object.json_schema()["properties"].take() {
+            for (name, field) in fields {
+                properties.entry(name).or_insert(field);
+            }
         }
-        required.extend(body["required"].as_array().into_iter().flatten().cloned());
     }
+    required.extend(required_fields(row).map(Value::from));
     for parameter in query_parameters(row) {
         properties.insert(parameter.name.to_owned(), schema(parameter));
     }
@@ -77,6 +79,32 @@ fn input_schema(row: &Row, schema: fn(&Parameter) -> Value) -> Value {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object", "properties": properties, "required": required, "additionalProperties": false,
     })
+}
+
+/// The shapes that the body may have. A retry takes the body of any purchase, and as a tool that of a page.
+fn bodies(row: &Row) -> impl Iterator<Item = &'static Object> {
+    let others = match row.about.price {
+        Price::Of(_) => row.about.or_takes,
+        _ => &[],
+    };
+    row.about.takes.into_iter().chain(others.iter().copied())
+}
+
+/// The members that every shape of the body needs.
+fn required_fields(row: &Row) -> impl Iterator<Item = &'static str> {
+    let first = row.about.takes.map_or(&[][..], |object| object.fields);
+    let needed = move |name: &str| {
+        let is_required = |object: &Object| {
+            let mut fields = object.fields.iter();
+            fields.any(|field| field.name == name && field.required)
+        };
+        bodies(row).all(is_required)
+    };
+    let fields = first.iter().map(|field| field.name);
+    fields
+        .filter(move |name| needed(name))
+        .collect::<Vec<_>>()
+        .into_iter()
 }
 
 fn path_parameters(row: &Row) -> impl Iterator<Item = &'static str> {

@@ -43,6 +43,8 @@ pub fn challenge_name(product: Product) -> &'static str {
     match product {
         Product::Context => "PageChallenge",
         Product::ProofPack => "ReportChallenge",
+        Product::ProofBundle => "BundleChallenge",
+        Product::Check => "CheckChallenge",
     }
 }
 
@@ -53,6 +55,7 @@ pub fn success(row: &Row) -> Option<&'static str> {
         Price::Of(product) if !sells => Some(challenge_name(product)),
         Price::Of(Product::Context) | Price::Transfer | Price::Credit => Some(PAGE),
         Price::Of(Product::ProofPack) => Some(REPORT),
+        Price::Of(Product::ProofBundle | Product::Check) => None,
         Price::Free => REPORTS.contains(&row.path).then_some(REPORT),
     }
 }

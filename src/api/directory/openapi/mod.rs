@@ -30,7 +30,8 @@ pub fn document(app: &App) -> Value {
     let mut paths = Map::new();
     for row in app.rows.iter().filter(|row| row.about.in_openapi) {
         add(app, &mut paths, row, row.path.to_owned());
-        if row.from_alias {
+        // Directories object to long lists: an alias is shown where it is bought at.
+        if row.from_alias && row.about.takes.is_some() {
             add(
                 app,
                 &mut paths,
@@ -103,8 +104,11 @@ fn operation(app: &App, row: &Row, path: &str, alias: bool) -> Value {
             }
         };
         let schema = match about.or_takes {
-            None => reference(object),
-            Some(other) => json!({"anyOf": [reference(object), reference(other)]}),
+            [] => reference(object),
+            others => {
+                let all = std::iter::once(&object).chain(others);
+                json!({"anyOf": all.map(|object| reference(object)).collect::<Vec<_>>()})
+            }
         };
         operation["requestBody"] = json!({
             "required": object.fields.iter().any(|field| field.required),

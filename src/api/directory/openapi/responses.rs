@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::buyer::challenge;
 use crate::api::directory::openapi::examples;
+use crate::api::directory::openapi::schemas::answer_name;
 use crate::app::{App, Row};
 use crate::domain::endpoint::Price;
 use crate::domain::level::Product;
@@ -82,21 +83,20 @@ fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
-fn any_of(names: [&str; 2]) -> Value {
-    json!({"anyOf": names.map(reference)})
+fn any_of<const N: usize>(names: [&str; N]) -> Value {
+    json!({"anyOf": names.map(reference).to_vec()})
 }
 
 fn success_schema(row: &Row) -> Value {
     let about = &row.about;
     let sells = about.takes.is_some();
     match (about.gives, about.price) {
-        ("application/json", Price::Of(Product::Context) | Price::Transfer) if sells => {
-            reference("ContextResponse")
+        ("application/json", Price::Of(Product::Context)) if sells => {
+            any_of(["ContextResponse", "PagesResponse"])
         }
-        ("application/json", Price::Of(Product::ProofPack)) if sells => {
-            reference("ProofPackResponse")
-        }
-        ("application/json", Price::Credit) => any_of(["ContextResponse", "ProofPackResponse"]),
+        ("application/json", Price::Of(product)) if sells => reference(answer_name(product)),
+        ("application/json", Price::Transfer) => reference("ContextResponse"),
+        ("application/json", Price::Credit) => any_of(Product::ALL.map(answer_name)),
         ("application/json", Price::Of(_)) => reference("PaymentRequired"),
         _ if examples::REPORTS.contains(&row.path) => reference("ProofPackResponse"),
         (media_type, _) if media_type.ends_with("json") => json!({"type": "object"}),

@@ -1,5 +1,6 @@
 //! JSON Schemas of responses.
 
+use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
@@ -9,6 +10,8 @@ use crate::domain::refusal::Code;
 use crate::domain::schema::Object;
 use crate::domain::shapes::{self, QUOTE_BELONGINGS};
 use crate::domain::tier::Tier;
+use crate::evidence::bundle::BundleReport;
+use crate::evidence::check::CheckReport;
 use crate::evidence::report::Report;
 use crate::x402::wire::PaymentRequirements;
 
@@ -43,7 +46,19 @@ fn metadata() -> Value {
 pub fn answer_schema(product: Product) -> Value {
     match product {
         Product::Context => context_response(),
-        Product::ProofPack => proof_pack_response(),
+        Product::ProofPack => report_response::<Report>(&["cache", "payment", "ueg_receipt"]),
+        Product::ProofBundle => report_response::<BundleReport>(&["payment", "ueg_receipt"]),
+        Product::Check => report_response::<CheckReport>(&["payment", "ueg_receipt"]),
+    }
+}
+
+/// The name of the schema of a product's paid response.
+pub fn answer_name(product: Product) -> &'static str {
+    match product {
+        Product::Context => "ContextResponse",
+        Product::ProofPack => "ProofPackResponse",
+        Product::ProofBundle => "ProofBundleResponse",
+        Product::Check => "CheckResponse",
     }
 }
 
@@ -54,6 +69,40 @@ fn object(required: &[&str], properties: Value) -> Value {
 /// An array of objects with these members.
 fn list(properties: Value) -> Value {
     json!({"type": "array", "items": {"type": "object", "properties": properties}})
+}
+
+/// Several pages in one answer: each as a page is, without what belongs to the purchase.
+fn pages_response() -> Value {
+    let object_of = |names: &[&str]| -> Value {
+        let members = names
+            .iter()
+            .map(|name| ((*name).to_owned(), json!({"type": "object"})));
+        members.collect::<Map<_, _>>().into()
+    };
+    let page = json!({
+        "type": "object", "required": ["target_url", "cache", "markdown", "content_sha256"],
+        "properties": {
+            "target_url": {"type": "string"}, "cache": {"type": "object"}, "markdown": {"type": "string"},
+            "content_sha256": {"type": "string"}, "metadata": {"type": "object"},
+        },
+    });
+    let unread = json!({"target_url": {"type": "string"}, "code": {"type": "string"}, "message": {"type": "string"}});
+    let mut properties = object_of(&["ueg_receipt", "payment"]);
+    properties["status"] = json!({"const": "success"});
+    properties["tier"] = json!({"enum": Product::Context.level_names()});
+    properties["pages"] = json!({"type": "array", "items": page});
+    properties["unread"] = list(unread);
+    object(
+        &[
+            "status",
+            "tier",
+            "pages",
+            "unread",
+            "payment",
+            "ueg_receipt",
+        ],
+        properties,
+    )
 }
 
 /// Specification 2.7.
@@ -89,19 +138,20 @@ fn context_response() -> Value {
 }
 
 /// Specification 2.8: the report, as its type has it, and what the sale puts beside it.
-fn proof_pack_response() -> Value {
+/// The schema of a report's type, with the members that the sale puts beside it.
+fn report_response<R: JsonSchema>(beside: &[&str]) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let settings = settings.with(|settings| {
         settings.meta_schema = None;
         settings.inline_subschemas = true;
     });
-    let report = settings.into_generator().into_root_schema_for::<Report>();
+    let report = settings.into_generator().into_root_schema_for::<R>();
     let mut schema = report.to_value();
     without_titles(&mut schema);
-    for name in ["cache", "payment", "ueg_receipt"] {
-        schema["properties"][name] = json!({"type": "object"});
+    for name in beside {
+        schema["properties"][*name] = json!({"type": "object"});
         if let Some(required) = schema["required"].as_array_mut() {
-            required.push(name.into());
+            required.push((*name).into());
         }
     }
     schema
@@ -131,14 +181,11 @@ pub fn all() -> Map<String, Value> {
         .map(|object| (object.name.to_owned(), object.json_schema()))
         .collect();
     let text = || json!({"type": "string"});
-    schemas.insert(
-        "ContextResponse".to_owned(),
-        answer_schema(Product::Context),
-    );
-    schemas.insert(
-        "ProofPackResponse".to_owned(),
-        answer_schema(Product::ProofPack),
-    );
+    for product in Product::ALL {
+        let name = answer_name(product).to_owned();
+        schemas.insert(name, answer_schema(product));
+    }
+    schemas.insert("PagesResponse".to_owned(), pages_response());
     let codes: Vec<&str> = Code::ALL.iter().map(|code| code.text()).collect();
     let error = object(
         &[
@@ -189,7 +236,7 @@ pub fn narrowing(object: &Object) -> Option<Value> {
     };
     Some(match object.name {
         // A tier that never fetches does not take force_refresh.
-        "AccessRequest" => json!({"not": {
+        "AccessRequest" | "PagesRequest" => json!({"not": {
             "required": ["tier", "force_refresh"],
             "properties": {"tier": {"enum": ["starter", "cached"]}, "force_refresh": {"const": true}},
         }}),
@@ -201,6 +248,10 @@ pub fn narrowing(object: &Object) -> Option<Value> {
             };
             json!({"anyOf": QUOTE_BELONGINGS.iter().map(of).collect::<Vec<_>>()})
         }
+        "ProofBundleRequest" => json!({
+            "oneOf": [{"required": ["target_urls"]}, {"required": ["sources"]}],
+            "not": {"required": ["question", "claims"]},
+        }),
         "PackLeadRequest" => json!({"properties": {"contact": {"pattern": ONE_LINE}}}),
         "BundleLeadRequest" => json!({"properties": {
             "contact": {"pattern": ONE_LINE}, "target_urls": {"contains": {"pattern": parameters::NOT_BLANK}},

@@ -82,7 +82,7 @@ fn numbers(app: &Shared, days: &[DayFigures]) -> Vec<Number> {
         }
     };
     let (mut asked, mut settled) = (0, 0);
-    for product in ledger::PRODUCTS {
+    for product in Product::ALL {
         let [(_, challenges), _, (_, ended)] = steps(app, product);
         asked += challenges;
         settled += ended;
@@ -160,11 +160,13 @@ fn funnels(app: &Shared) -> Vec<Funnel> {
         title: match product {
             Product::Context => "Pages as markdown",
             Product::ProofPack => "Proof Packs",
+            Product::ProofBundle => "Evidence Bundles",
+            Product::Check => "Checked texts",
         }
         .to_owned(),
         steps: steps(app, product).to_vec(),
     };
-    ledger::PRODUCTS.map(funnel).to_vec()
+    Product::ALL.map(funnel).to_vec()
 }
 
 /// The routes that are used most, with their errors and how long they take.

@@ -11,7 +11,7 @@ use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::evidence::bundle::Unreachable;
 use crate::evidence::report::Report;
-use crate::flows::content::report;
+use crate::flows::content::report::{self, Synthesis};
 use crate::flows::content::source::{self, SourcePage, Trouble, keep_page};
 use crate::store::{SourceRecord, StoreError};
 
@@ -119,7 +119,8 @@ impl Job {
         let reading = Purchase::ProofPack(purchase.clone()).reading();
         let payer = self.id.to_string();
         let mut source = source::read(&self.app, target_url, reading, &payer).await?;
-        let (_, draft) = report::draft(&self.app, &purchase, &mut source).await?;
+        let (_, draft) =
+            report::draft(&self.app, &purchase, &mut source, Synthesis::ByPack).await?;
         if draft.source_text.len() > TEXTS_BYTES_MAX / self.order.target_urls.len().max(1) {
             let message = format!(
                 "The page has more text than can be compared with that of {} sources.",

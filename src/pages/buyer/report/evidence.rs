@@ -108,7 +108,7 @@ fn is_in(source: Option<&str>, citation: &Citation) -> bool {
     source.is_some_and(|text| citation.start < citation.end && citation.end <= text.len())
 }
 
-fn stance_words(stance: Stance) -> &'static str {
+pub(crate) fn stance_words(stance: Stance) -> &'static str {
     match stance {
         Stance::Supports => "supports",
         Stance::Contradicts => "contradicts",
@@ -231,7 +231,7 @@ pub(crate) fn comparisons(comparisons: &[Comparison]) -> Markup {
     }
 }
 
-fn relation_tone(relation: Relation) -> &'static str {
+pub(crate) fn relation_tone(relation: Relation) -> &'static str {
     match relation {
         Relation::Same | Relation::Within => "good",
         Relation::Differs => "bad",
@@ -261,7 +261,7 @@ pub(crate) fn risks(risks: &[RiskDetail]) -> Markup {
     }
 }
 
-fn severity(severity: Severity) -> &'static str {
+pub(crate) fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::High => "fail",
         _ => "warn",

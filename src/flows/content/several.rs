@@ -1,0 +1,210 @@
+//! Reads several sources for one purchase, a few at a time and within a deadline.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use crate::app::Shared;
+use crate::domain::cache::Reading;
+use crate::domain::level::LineItem;
+use crate::domain::purchase::SourceInput;
+use crate::domain::refusal::{Code, Refusal, SourcesUnread, UnreadSource, With};
+use crate::domain::time::UnixSeconds;
+use crate::flows::content::reports::{self, Retained};
+use crate::flows::content::source::{self, MEMORY_WAIT_MAX, STORING_FACTOR, SourcePage, Trouble};
+use crate::flows::internal;
+use crate::outside::memory::MemoryFull;
+use crate::state::page::text_page;
+
+/// The work on several sources ends after this long. Offers are valid for 300 seconds, so the payment still is when it
+/// is settled.
+pub const WORK_MAX: Duration = Duration::from_secs(90);
+
+/// Sources of one purchase that are read at once.
+const AT_ONCE: usize = 4;
+
+/// Reasons that a message names; all of them are in its list.
+const REASONS_MAX: usize = 3;
+
+/// A source, and what was made of it.
+#[derive(Debug)]
+pub struct ReadSource<T> {
+    /// As answers name it.
+    pub name: String,
+    pub source: SourceInput,
+    pub read_at: UnixSeconds,
+    pub outcome: Result<(SourcePage, T), Trouble>,
+}
+
+impl<T> ReadSource<T> {
+    /// Why it could not be read.
+    pub fn unread(&self) -> Option<UnreadSource> {
+        let refusal = self.outcome.as_ref().err()?.refusal();
+        Some(UnreadSource {
+            source: self.name.clone(),
+            code: refusal.code,
+            message: refusal.message.clone(),
+        })
+    }
+}
+
+/// Reads every source and makes something of each, in the order of the purchase.
+pub async fn read_all<T, F, Made>(
+    app: &Shared,
+    sources: &[SourceInput],
+    reading: Reading,
+    payer: &str,
+    make: F,
+) -> Vec<ReadSource<T>>
+where
+    T: Send + 'static,
+    F: Fn(Shared, String, SourcePage) -> Made + Clone + Send + Sync + 'static,
+    Made: Future<Output = Result<(SourcePage, T), Trouble>> + Send,
+{
+    let (end, places) = (Instant::now() + WORK_MAX, Arc::new(Semaphore::new(AT_ONCE)));
+    let mut reads = JoinSet::new();
+    for (position, source) in sources.iter().cloned().enumerate() {
+        let (app, payer, make) = (app.clone(), payer.to_owned(), make.clone());
+        let places = places.clone();
+        reads.spawn(async move {
+            let name = source.name();
+            let work = async {
+                // The semaphore is never closed.
+                let _place = places.acquire_owned().await;
+                let page = one(&app, &source, reading, &payer).await?;
+                make(app.clone(), name.clone(), page).await
+            };
+            let outcome = tokio::time::timeout_at(end, work).await;
+            let outcome = outcome.unwrap_or_else(|_| Err(Trouble::Outage(too_late())));
+            let read_at = app.now();
+            (
+                position,
+                ReadSource {
+                    name,
+                    source,
+                    read_at,
+                    outcome,
+                },
+            )
+        });
+    }
+    let mut read: Vec<(usize, ReadSource<T>)> = Vec::with_capacity(sources.len());
+    while let Some(done) = reads.join_next().await {
+        match done {
+            Ok(done) => read.push(done),
+            Err(error) => tracing::error!(%error, "reading a source of several failed"),
+        }
+    }
+    read.sort_by_key(|(position, _)| *position);
+    read.into_iter().map(|(_, source)| source).collect()
+}
+
+fn too_late() -> Refusal {
+    let seconds = WORK_MAX.as_secs();
+    let message = format!("The source was not read within the {seconds} seconds for all of them.");
+    Refusal::new(Code::UpstreamUnavailable, message)
+}
+
+async fn one(
+    app: &Shared,
+    source: &SourceInput,
+    reading: Reading,
+    payer: &str,
+) -> Result<SourcePage, Trouble> {
+    match source {
+        SourceInput::Page(target_url) => source::read(app, target_url, reading, payer).await,
+        SourceInput::Text { title, text } => {
+            of_text(app, &source.name(), title.as_deref(), text).await
+        }
+        SourceInput::Report(id) => {
+            let found = reports::find(app, id).await.map_err(Trouble::Refused)?;
+            let about = match &found {
+                Retained::Sample => (app.sample.url.clone(), None),
+                Retained::Stored { record, .. } => {
+                    (record.target_url.clone(), record.title.clone())
+                }
+            };
+            let bytes = reports::source_text(app, &found)
+                .await
+                .map_err(Trouble::Refused)?;
+            let text = String::from_utf8(bytes).map_err(|error| {
+                Trouble::Refused(internal("a retained source is not text", &error))
+            })?;
+            of_text(app, &about.0, about.1.as_deref(), &text).await
+        }
+    }
+}
+
+/// A text as a page that was not fetched. It does not enter the cache.
+async fn of_text(
+    app: &Shared,
+    name: &str,
+    title: Option<&str>,
+    text: &str,
+) -> Result<SourcePage, Trouble> {
+    let mut permit = app.outside.memory.nothing();
+    let permitted = permit
+        .resized(text.len().saturating_mul(STORING_FACTOR), MEMORY_WAIT_MAX)
+        .await;
+    permitted.map_err(|MemoryFull| {
+        let message = "Too many sources are being read. Try again in a few seconds.";
+        Trouble::Outage(Refusal::new(Code::Overloaded, message))
+    })?;
+    let page = text_page(name, title, text, app.now())
+        .map_err(|error| Trouble::Refused(internal("a text could not be read", &error)))?;
+    if page.tokens == 0 {
+        let refusal = Refusal::new(Code::NothingReadable, "The text has nothing to read.");
+        return Err(Trouble::Refused(refusal));
+    }
+    Ok(SourcePage::unfetched(page, permit, app.now()))
+}
+
+/// Refuses a purchase of which too little could be read. It is uncharged; where an outage is to blame, the payment earns
+/// a retry credit. `instead` says what would buy the readable sources alone.
+pub fn enough<T>(
+    read: &[ReadSource<T>],
+    needed: usize,
+    instead: impl Fn(usize) -> Option<LineItem>,
+) -> Result<(), Trouble> {
+    let readable = read.iter().filter(|source| source.outcome.is_ok());
+    let readable: Vec<String> = readable.map(|source| source.name.clone()).collect();
+    if readable.len() >= needed {
+        return Ok(());
+    }
+    // One source alone is refused in its own words.
+    if let [
+        ReadSource {
+            outcome: Err(trouble),
+            ..
+        },
+    ] = read
+    {
+        return Err(trouble.clone());
+    }
+    let is_out = |source: &&ReadSource<T>| matches!(source.outcome, Err(Trouble::Outage(_)));
+    let may_come_back = readable.len() + read.iter().filter(is_out).count() >= needed;
+    let unread: Vec<UnreadSource> = read.iter().filter_map(ReadSource::unread).collect();
+    let reasons = unread.iter().take(REASONS_MAX);
+    let reasons: Vec<String> = reasons
+        .map(|unread| format!("{}: {}", unread.source, unread.message))
+        .collect();
+    let message = format!(
+        "{} of {} sources could be read, and {needed} are needed; nothing was charged. {}",
+        readable.len(),
+        read.len(),
+        reasons.join(" ")
+    );
+    let with = With::Sources(Box::new(SourcesUnread {
+        instead: instead(readable.len()),
+        unread,
+        readable,
+    }));
+    Err(match may_come_back {
+        true => Trouble::Outage(Refusal::new(Code::UpstreamUnavailable, message).with(with)),
+        false => Trouble::Refused(Refusal::new(Code::SourcesUnread, message).with(with)),
+    })
+}

@@ -1,0 +1,258 @@
+//! The answers of purchases of several sources: pages side by side, and reports on all of them.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::{CacheMembers, MarginMembers, Sold, SoldReport, cache, cost, paid};
+use crate::app::Shared;
+use crate::domain::ids::ReportId;
+use crate::domain::keys::PaymentKey;
+use crate::domain::payment::{KeptAnswer, Payment};
+use crate::domain::purchase::PagesPurchase;
+use crate::domain::refusal::UnreadSource;
+use crate::domain::time::UnixSeconds;
+use crate::evidence::report::Links;
+use crate::evidence::report::verify::KeptText;
+use crate::flows::content::source::SourcePage;
+use crate::flows::content::{bundle, check, reports};
+use crate::flows::sale::margin_guard::Judged;
+use crate::store::ReportRecord;
+
+/// What stands before the pages.
+#[derive(Serialize)]
+struct PagesHead<'a> {
+    status: &'static str,
+    tier: &'a str,
+}
+
+/// What a page's own members do not say.
+#[derive(Serialize)]
+struct PageHead<'a> {
+    target_url: &'a str,
+    cache: CacheMembers,
+}
+
+/// What stands behind the pages.
+#[derive(Serialize)]
+struct PagesTail<'a> {
+    content_sha256: &'a str,
+    unread: Vec<UnreadMembers<'a>>,
+    ueg_receipt: MarginMembers,
+    /// A delivered answer is no longer owed.
+    retry_credit: Option<()>,
+    request_id: &'a str,
+}
+
+#[derive(Serialize)]
+struct UnreadMembers<'a> {
+    target_url: &'a str,
+    code: &'static str,
+    message: &'a str,
+}
+
+/// The answer that holds several pages, in the order of the request.
+pub(super) fn pages(
+    bought: &PagesPurchase,
+    pages: Vec<(String, SourcePage)>,
+    unread: &[UnreadSource],
+    margin: &Judged,
+    (now, request_id): (UnixSeconds, &str),
+) -> Result<Sold, serde_json::Error> {
+    let tier = bought.tier();
+    let mut members = bare(&PagesHead {
+        status: "success",
+        tier: tier.name(),
+    })?;
+    members.extend_from_slice(b",\"pages\":[");
+    for (position, (target_url, source)) in pages.iter().enumerate() {
+        let about = (tier.cache(), tier.policy());
+        let head = bare(&PageHead {
+            target_url,
+            cache: cache(about.0, about.1, target_url, &source.cache, now),
+        })?;
+        members.extend_from_slice(if position == 0 { b"{" } else { b",{" });
+        members.extend_from_slice(&head);
+        members.push(b',');
+        members.extend_from_slice(&source.page.members);
+        members.push(b'}');
+    }
+    members.extend_from_slice(b"],");
+    let hashes = pages
+        .iter()
+        .map(|(_, source)| source.page.content_sha256.as_str());
+    let content_sha256 = hash_of_pages(hashes);
+    let unread = unread.iter().map(|unread| UnreadMembers {
+        target_url: &unread.source,
+        code: unread.code.text(),
+        message: &unread.message,
+    });
+    members.extend(bare(&PagesTail {
+        content_sha256: &content_sha256,
+        unread: unread.collect(),
+        ueg_receipt: cost(margin),
+        retry_credit: None,
+        request_id,
+    })?);
+    Ok(Sold {
+        answer: KeptAnswer {
+            page: Sha256::digest(&members).into(),
+            own: String::new(),
+            content_sha256,
+            tokens: pages.iter().map(|(_, source)| source.page.tokens).sum(),
+            cache_hit: pages.iter().all(|(_, source)| source.cache.hit),
+            margin: margin.receipt,
+        },
+        members: Arc::new(members),
+        pages,
+        report: None,
+    })
+}
+
+/// The hash of several pages together, in hex: SHA-256 over their own in their order, a line each.
+pub fn hash_of_pages<'a>(hashes: impl Iterator<Item = &'a str>) -> String {
+    let mut hash = Sha256::new();
+    for line in hashes {
+        hash.update(line);
+        hash.update("\n");
+    }
+    hex::encode(hash.finalize())
+}
+
+/// The members of an object without its braces.
+fn bare(object: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
+    let mut bytes = serde_json::to_vec(object)?;
+    bytes.pop();
+    bytes.remove(0);
+    Ok(bytes)
+}
+
+/// A report on several sources as it is stored; the payment is put behind it once it is settled.
+#[derive(Serialize)]
+struct SeveralDocument<'a, R> {
+    #[serde(flatten)]
+    report: &'a R,
+    ueg_receipt: MarginMembers,
+}
+
+/// What a report on several sources is stored with.
+struct Kept<'a> {
+    id: ReportId,
+    document: Vec<u8>,
+    result_hash: &'a str,
+    /// In the words of the operator's lists.
+    about: (String, String),
+    texts: &'a [KeptText],
+    created_at: UnixSeconds,
+    expires_at: u64,
+}
+
+/// The report of an Evidence Bundle.
+pub(super) fn bundle(
+    app: &Shared,
+    key: PaymentKey,
+    payment: &Payment,
+    (mut draft, pages): (bundle::Draft, Vec<(String, SourcePage)>),
+    margin: &Judged,
+) -> Result<Sold, serde_json::Error> {
+    let id = draft.id.to_string();
+    let links = reports::links(app, &id, &draft.report.result_hash, draft.created_at);
+    let expires_at = links.expires_at;
+    draft.report.links = Some(Links {
+        pdf_url: Some(format!("{}/pdf", links.report_url)),
+        ..links
+    });
+    let report = &draft.report;
+    let kept = Kept {
+        id: draft.id,
+        document: serde_json::to_vec(&SeveralDocument {
+            report,
+            ueg_receipt: cost(margin),
+        })?,
+        result_hash: &report.result_hash,
+        about: (report.question.clone(), report.decision.label.to_string()),
+        texts: &draft.texts,
+        created_at: draft.created_at,
+        expires_at,
+    };
+    kept_report((app, key, payment), kept, pages, margin)
+}
+
+/// A checked text.
+pub(super) fn check(
+    app: &Shared,
+    key: PaymentKey,
+    payment: &Payment,
+    (mut draft, pages): (check::Draft, Vec<(String, SourcePage)>),
+    margin: &Judged,
+) -> Result<Sold, serde_json::Error> {
+    let id = draft.id.to_string();
+    let links = reports::links(app, &id, &draft.report.result_hash, draft.created_at);
+    let expires_at = links.expires_at;
+    draft.report.links = Some(links);
+    let report = &draft.report;
+    let kept = Kept {
+        id: draft.id,
+        document: serde_json::to_vec(&SeveralDocument {
+            report,
+            ueg_receipt: cost(margin),
+        })?,
+        result_hash: &report.result_hash,
+        about: (
+            report.text.chars().take(TEXT_LISTED_MAX).collect(),
+            report.agent_action.to_string(),
+        ),
+        texts: &draft.texts,
+        created_at: draft.created_at,
+        expires_at,
+    };
+    kept_report((app, key, payment), kept, pages, margin)
+}
+
+/// Characters of a checked text that the operator's lists show.
+const TEXT_LISTED_MAX: usize = 200;
+
+fn kept_report(
+    (app, key, payment): (&Shared, PaymentKey, &Payment),
+    kept: Kept<'_>,
+    pages: Vec<(String, SourcePage)>,
+    margin: &Judged,
+) -> Result<Sold, serde_json::Error> {
+    let source_text = serde_json::to_vec(kept.texts)?;
+    let purchase = &payment.purchase;
+    let (question, label) = kept.about;
+    let record = ReportRecord {
+        payment: key,
+        target_url: purchase.target_url().to_owned(),
+        question,
+        pack: ReportRecord::pack_of(purchase.level()),
+        label,
+        title: None,
+        document: Sha256::digest(&kept.document).into(),
+        source: Sha256::digest(&source_text).into(),
+        paid: paid(app, payment)?,
+        transaction: None,
+        shared: None,
+        created_at: kept.created_at.0,
+        expires_at: kept.expires_at,
+    };
+    Ok(Sold {
+        answer: KeptAnswer {
+            page: record.document,
+            // Stored with the report.
+            own: String::new(),
+            content_sha256: kept.result_hash.to_owned(),
+            tokens: pages.iter().map(|(_, source)| source.page.tokens).sum(),
+            cache_hit: pages.iter().all(|(_, source)| source.cache.hit),
+            margin: margin.receipt,
+        },
+        members: Arc::new(kept.document),
+        pages,
+        report: Some(SoldReport {
+            id: kept.id,
+            record,
+            source_text,
+        }),
+    })
+}

@@ -1,0 +1,365 @@
+//! The page of an answer check: what to correct, the text with its claims marked by their labels, and each claim beside its
+//! evidence. The report arrives in the view. It needs no script.
+
+use maud::{Markup, html};
+
+use crate::domain::time::UnixSeconds;
+use crate::evidence::Relation;
+use crate::evidence::check::{
+    CheckCitation, CheckReport, CheckedClaim, Correction, SCORE_DEFINITION,
+};
+use crate::pages::buyer::report::evidence::{figure, relation_tone, severity};
+use crate::pages::layout::{Layout, layout};
+use crate::pages::parts;
+use crate::pages::site::Site;
+
+#[derive(Clone, Copy, Debug)]
+pub struct CheckView<'a> {
+    pub site: Site<'a>,
+    /// The canonical path, beginning with a slash, encoded.
+    pub path: &'a str,
+    pub report: &'a CheckReport,
+    /// The path of the report as JSON, if this reader may know it.
+    pub json: Option<&'a str>,
+}
+
+pub fn page(view: &CheckView<'_>) -> String {
+    let report = view.report;
+    layout(
+        Layout {
+            site: view.site,
+            title: "Answer check",
+            description: "Which claims of a text its sources support, and what to correct.",
+            path: view.path,
+            noindex: true,
+        },
+        html! {
+            p.kicker { "Answer check · " (report.depth) }
+            h1 { "Checked text" }
+            (verdict(report))
+            (corrections(report))
+            (text(report))
+            (claims(report))
+            (sources(report))
+            (risks(report))
+            (hashes(view))
+        },
+    )
+}
+
+/// The colour of the whole: that of the worst label.
+fn tone(report: &CheckReport) -> &'static str {
+    let counts = &report.counts;
+    match counts {
+        counts if counts.contradicted > 0 => "bad",
+        counts if counts.contested > 0 => "split",
+        counts if counts.need_grounding == 0 => "none",
+        counts if counts.supported == counts.need_grounding => "good",
+        _ => "part",
+    }
+}
+
+fn verdict(report: &CheckReport) -> Markup {
+    let counts = &report.counts;
+    let by_label = [
+        ("supported", counts.supported),
+        ("partially_supported", counts.partially_supported),
+        ("weak", counts.weak),
+        ("unsupported", counts.unsupported),
+        ("contradicted", counts.contradicted),
+        ("contested", counts.contested),
+    ];
+    html! {
+        div class={ "verdict " (tone(report)) } {
+            .head {
+                @match report.score {
+                    Some(score) => span { (parts::share("Share of the claims that the sources support", score)) " supported" },
+                    None => span { "No score" },
+                }
+            }
+            p.answer { (report.summary) }
+            @if report.truncated { p { "The text was not checked to its end." } }
+            dl.facts {
+                dt { "Claims" }
+                dd {
+                    @for (name, count) in by_label.iter().filter(|(_, count)| *count > 0) {
+                        (count) " " (parts::label(name)) " "
+                    }
+                    (counts.claims - counts.need_grounding) " need no source"
+                }
+                dt { "For agents" } dd { code { (report.agent_action) } }
+                dt { "Score" } dd { (SCORE_DEFINITION) }
+                dt { "Depth" } dd { (report.depth) ": " (report.depth.reads()) }
+                dt { "Checked" } dd { (parts::time(UnixSeconds(report.created_at))) }
+                @if let Some(links) = &report.links {
+                    dt { "Stored until" } dd { (parts::time(UnixSeconds(links.expires_at))) }
+                }
+            }
+        }
+    }
+}
+
+fn corrections(report: &CheckReport) -> Markup {
+    html! {
+        @if !report.corrections.is_empty() {
+            h2 #corrections { "What to correct" }
+            ul.claims { @for correction in &report.corrections { (corrected(report, correction)) } }
+        }
+    }
+}
+
+fn corrected(report: &CheckReport, correction: &Correction) -> Markup {
+    html! {
+        li {
+            div {
+                h3 { "The text says" }
+                p.claim { (correction.text) }
+                p { (parts::label(correction.label.name())) " " a href={ "#" (correction.claim_id) } { (correction.claim_id) } }
+            }
+            div {
+                h3 { "The source says" }
+                figure.evidence.contradicts {
+                    blockquote { (correction.quote) }
+                    figcaption { strong { (correction.citation_id) } " · " (source_name(report, &correction.source_id)) }
+                }
+                @for figure in &correction.figures {
+                    p { (figure.written) " → " strong { (figure.found) } }
+                }
+            }
+        }
+    }
+}
+
+/// The whole text with its claims marked. What needs no source is left as it is.
+fn text(report: &CheckReport) -> Markup {
+    html! {
+        h2 #text { "The text" }
+        p.muted { "Each claim that needs a source is marked and leads to its evidence." }
+        .reading {
+            .source-text.checked tabindex="0" role="region" aria-label="The checked text" {
+                @for (piece, claim) in runs(report) {
+                    @match claim {
+                        Some((claim, label)) => {
+                            mark class=(parts::tone(label)) { (piece) }
+                            sup { a href={ "#" (claim.id) } { (claim.id) span.away { ": " (parts::label_words(label)) } } }
+                        },
+                        None => (piece),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The text in pieces, those that have a label with their claim.
+fn runs(report: &CheckReport) -> Vec<(&str, Option<(&CheckedClaim, &'static str)>)> {
+    let mut runs = Vec::new();
+    let mut at = 0;
+    for claim in &report.claims {
+        let Some(label) = claim.label else { continue };
+        // A stored report is read as it is: what is no slice of its text is not marked.
+        let (Some(before), Some(own)) = (
+            report.text.get(at..claim.start),
+            report.text.get(claim.start..claim.end),
+        ) else {
+            continue;
+        };
+        runs.push((before, None));
+        runs.push((own, Some((claim, label.name()))));
+        at = claim.end;
+    }
+    runs.push((report.text.get(at..).unwrap_or_default(), None));
+    runs
+}
+
+fn claims(report: &CheckReport) -> Markup {
+    let (grounded, others): (Vec<_>, Vec<_>) = report
+        .claims
+        .iter()
+        .partition(|claim| claim.needs_grounding);
+    html! {
+        @if !grounded.is_empty() {
+            h2 #evidence { "Claims and their evidence" }
+            p.muted { "Every excerpt is quoted verbatim from its source." }
+            ul.claims { @for claim in grounded { (judged(report, claim)) } }
+        }
+        @if !others.is_empty() {
+            details {
+                summary { "What needs no source (" (others.len()) ")" }
+                ul { @for claim in others {
+                    li {
+                        (claim.text)
+                        @if let Some(reason) = claim.no_grounding_reason { " " span.muted { "(" (reason.words()) ")" } }
+                    }
+                } }
+            }
+        }
+    }
+}
+
+fn judged(report: &CheckReport, claim: &CheckedClaim) -> Markup {
+    html! {
+        li id=(claim.id) {
+            div {
+                h3 { "Claim " (claim.id) }
+                p.claim { (claim.text) }
+                @if let Some(read_as) = &claim.read_as { p.small.muted { "Read as: " (read_as) } }
+                @if let Some(label) = claim.label { p { (parts::label(label.name())) } }
+                @if let Some(score) = claim.support_score {
+                    p.small.muted { (parts::share("That a source establishes it", score)) " support" }
+                }
+                @if let Some(score) = claim.contradiction_score {
+                    p.small.muted { (parts::share("That a source says the opposite", score)) " contradiction" }
+                }
+                @for compared in &claim.comparisons {
+                    p.small {
+                        (compared.asked) ": "
+                        @match &compared.found {
+                            Some(found) => { (found) " in the source " },
+                            None => "",
+                        }
+                        span class={ "tag " (relation_tone(compared.relation)) } { (relation_words(compared.relation)) }
+                    }
+                }
+            }
+            div {
+                h3 { "Evidence" }
+                @if claim.citations.is_empty() { p { "No passage supports or contradicts it." } }
+                @for cited in &claim.citations { (evidence(report, cited)) }
+            }
+        }
+    }
+}
+
+fn relation_words(relation: Relation) -> String {
+    relation.name().replace('_', " ")
+}
+
+fn evidence(report: &CheckReport, cited: &CheckCitation) -> Markup {
+    html! {
+        (figure(&cited.citation, None))
+        p.small.muted { (source_name(report, &cited.source_id)) }
+    }
+}
+
+/// A source as a reader knows it: its title, else its address, else its identifier.
+fn source_name(report: &CheckReport, id: &str) -> Markup {
+    let source = report.source(id);
+    let title = source.and_then(|source| source.title.as_deref());
+    let url = source.and_then(|source| source.url.as_deref());
+    html! {
+        @match (title, url.and_then(parts::safe_href)) {
+            (Some(title), Some(href)) => a href=(href) rel="nofollow noopener noreferrer" { (title) },
+            (Some(title), None) => (title),
+            (None, _) => @match url { Some(url) => (parts::foreign_link(url)), None => { "Source " (id) } },
+        }
+    }
+}
+
+fn sources(report: &CheckReport) -> Markup {
+    let table = html! {
+        table.stack {
+            thead { tr { th { "Source" } th.num { "Supports" } th.num { "Contradicts" } th { "Text" } } }
+            tbody { @for source in &report.sources {
+                tr {
+                    th scope="row" { (source.id) }
+                    td.num { (source.supports) }
+                    td.num { (source.contradicts) }
+                    td.long { (source_name(report, &source.id)) " " span.muted { "(" (source.characters) " characters)" } }
+                }
+            } }
+        }
+    };
+    html! {
+        @if !report.sources.is_empty() {
+            h2 #sources { "Sources" }
+            (parts::scrolling("Sources", &table))
+        }
+    }
+}
+
+fn risks(report: &CheckReport) -> Markup {
+    html! {
+        @if !report.risk_details.is_empty() {
+            h2 #risks { "Risks" }
+            ul.checks {
+                @for found in &report.risk_details {
+                    li class=(severity(found.risk.severity)) {
+                        (found.source_id) ": " (found.risk.text) p { code { (found.risk.code) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn hashes(view: &CheckView<'_>) -> Markup {
+    let report = view.report;
+    html! {
+        h2 #verify { "Verify this report" }
+        p {
+            "The result hash is SHA-256 of the report as canonical JSON (RFC 8785). The other hashes are SHA-256 of the texts "
+            "that positions and excerpts refer to."
+        }
+        dl.facts {
+            dt { "Result hash" } dd { span.hash { (report.result_hash) } }
+            dt { "Checked text" } dd { span.hash { (report.text_sha256) } }
+            @for source in &report.sources { dt { "Source " (source.id) } dd { span.hash { (source.content_sha256) } } }
+        }
+        @if let Some(path) = view.json { .actions { a.button.quiet href=(path) { "JSON" } } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::evidence::check::tests::example;
+    use crate::pages::buyer::check::*;
+    use crate::pages::tests::views::site;
+
+    fn shown(report: &CheckReport) -> String {
+        page(&CheckView {
+            site: site(),
+            path: "/check/ppr_x",
+            report,
+            json: Some("/v1/check/ppr_x"),
+        })
+    }
+
+    #[test]
+    fn corrections_stand_above_the_text_and_claims_are_marked_by_their_label() {
+        let report = example();
+        let page = shown(&report);
+        let at = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}: {page}"));
+        assert!(at(r#"id="corrections""#) < at(r#"id="text""#));
+        assert!(at(r#"id="text""#) < at(r#"id="evidence""#));
+        at(r#"<div class="verdict bad">"#);
+        at(
+            r##"<mark class="bad">a private firm operates it.</mark><sup><a href="#C8">C8<span class="away">: contradicted"##,
+        );
+        at(r#"<mark class="good">The harbour plant opened on 4 March 2021.</mark>"#);
+        at("Read as: The harbour plant employs forty people.");
+        at(r#"<li id="C8">"#);
+        at("Shall I look for opening hours? <span class=\"muted\">(a question)</span>");
+        at(&report.result_hash);
+        at("embedded_agent_instructions");
+    }
+
+    #[test]
+    fn nothing_of_the_text_is_lost_or_marked_twice() {
+        let report = example();
+        let whole: String = runs(&report).into_iter().map(|(piece, _)| piece).collect();
+        assert_eq!(whole, report.text);
+    }
+
+    #[test]
+    fn a_report_whose_spans_are_no_slices_is_shown_without_marks() {
+        let mut report = example();
+        for claim in &mut report.claims {
+            (claim.start, claim.end) = (usize::MAX, 3);
+        }
+        assert_eq!(runs(&report), [(report.text.as_str(), None)]);
+        report.score = None;
+        report.sources.clear();
+        assert!(shown(&report).contains("No score"));
+    }
+}

@@ -1,0 +1,547 @@
+//! Purchases of several sources: pages in one answer, Evidence Bundles over x402. All of the price or none of it, whatever
+//! becomes of single sources.
+
+use context402::domain::bundle::Bundle;
+use context402::domain::check::CheckDepth;
+use context402::domain::level::Level;
+use serde_json::{Value, json};
+
+use crate::harness::{
+    ACCESS, ARTICLE, Answer, Ask, BASE_URL, FERRY, FERRY_CLAIM, FRESH, Page, RETRY, Rig, Says,
+    Wallet, price,
+};
+
+const BUNDLE: &str = "/v1/x402/proof-bundle";
+const CHECK: &str = "/v1/x402/check";
+const QUICK: Level = Level::Check(CheckDepth::Quick);
+const SCOUT: Level = Level::Bundle(Bundle::Scout);
+const OTHER: &str = "http://www.second-site.org/fares";
+const THIRD: &str = "http://www.third-site.org/fares";
+const DOWN: &str = "http://down.sample-site.org/article";
+const MISSING: &str = "http://news.sample-site.org/there-is-no-such-page";
+
+/// Asks, signs what the 402 wants, and asks again with the payment.
+fn pay(rig: &Rig, wallet: &Wallet, ask: &Ask) -> Answer {
+    let payment = wallet.sign_answer(&ask.send().expect(402), rig.now(), None);
+    ask.clone().paid(&payment.header).send()
+}
+
+fn pages(rig: &Rig, target_urls: &[&str]) -> Ask {
+    let body = json!({"target_urls": target_urls, "tier": "fresh"});
+    rig.post(ACCESS).json(&body)
+}
+
+fn bundle(rig: &Rig, sources: &Value) -> Ask {
+    rig.post(BUNDLE)
+        .json(&json!({"sources": sources, "question": FERRY_CLAIM}))
+}
+
+fn rig() -> Rig {
+    let rig = Rig::start();
+    let text =
+        "Children under six travel free on the harbour ferry. Adults pay two euros for a crossing.";
+    rig.site
+        .put("/fares", Page::html("Fares of the harbour ferry", text));
+    rig
+}
+
+fn paid(rig: &Rig, wallet: &Wallet) -> u128 {
+    rig.facilitator.spent(wallet.address())
+}
+
+#[test]
+fn several_pages_cost_as_many_times_the_price_and_come_in_one_answer() {
+    let rig = rig();
+    let wallet = Wallet::new();
+    let ask = pages(&rig, &[ARTICLE, FERRY, OTHER]);
+    let challenge = ask.send().expect(402).challenge();
+    assert_eq!(
+        challenge["accepts"][0]["amount"],
+        (3 * price(FRESH)).to_string()
+    );
+    let description = challenge["resource"]["description"].as_str();
+    assert!(
+        description.is_some_and(|text| text.contains("3 public web pages")),
+        "{challenge}"
+    );
+    let answer = pay(&rig, &wallet, &ask).expect(200);
+    assert_eq!(answer.must("x-service-payment-tier"), "fresh");
+    assert_eq!(
+        answer.settlement()["amount"],
+        (3 * price(FRESH)).to_string()
+    );
+    let body = answer.json();
+    let bought = body["pages"].as_array().expect("pages");
+    let addresses: Vec<&str> = bought
+        .iter()
+        .filter_map(|page| page["target_url"].as_str())
+        .collect();
+    assert_eq!(
+        addresses,
+        [ARTICLE, FERRY, OTHER],
+        "in the order of the request"
+    );
+    for page in bought {
+        assert!(
+            page["markdown"]
+                .as_str()
+                .is_some_and(|text| text.starts_with("# ")),
+            "{page}"
+        );
+        assert_eq!(page["cache"]["hit"], false);
+        assert_eq!(page["content_sha256"].as_str().map(str::len), Some(64));
+    }
+    assert_eq!(body["unread"], json!([]));
+    assert_eq!(
+        body["payment"]["amount_units"],
+        (3 * price(FRESH)).to_string()
+    );
+    assert_eq!(body["payment"]["settled"], true);
+    assert_eq!(paid(&rig, &wallet), 3 * price(FRESH));
+    // What was fetched for it is in the cache.
+    let cached = rig.buy(&wallet, OTHER, "cached").expect(200);
+    assert_eq!(cached.must("x-service-cache"), "hit");
+}
+
+#[test]
+fn the_same_payment_gets_the_same_pages_and_is_charged_once() {
+    let rig = rig();
+    let wallet = Wallet::new();
+    let ask = pages(&rig, &[ARTICLE, FERRY]);
+    let payment = wallet.sign_answer(&ask.send().expect(402), rig.now(), None);
+    let ask = ask.paid(&payment.header);
+    let answers = ask.send_at_once(3);
+    let first = answers[0].clone().expect(200).body;
+    for answer in answers {
+        assert_eq!(answer.expect(200).body, first);
+    }
+    assert_eq!(ask.send().expect(200).body, first);
+    assert_eq!(paid(&rig, &wallet), 2 * price(FRESH));
+    // In another order it is another purchase.
+    let other = pages(&rig, &[FERRY, ARTICLE]).paid(&payment.header);
+    other.send().refused_charged(400, "payment_replayed");
+}
+
+#[test]
+fn pages_that_cannot_all_be_read_are_not_sold_and_the_rest_is_named() {
+    let rig = rig();
+    let wallet = Wallet::new();
+    let refused = pay(&rig, &wallet, &pages(&rig, &[ARTICLE, MISSING, FERRY]));
+    let body = refused.refused(400, "sources_unread").json();
+    assert_eq!(body["readable"], json!([ARTICLE, FERRY]));
+    assert_eq!(body["unread"][0]["source"], MISSING);
+    assert_eq!(body["unread"][0]["code"], "upstream_refused");
+    assert_eq!(body["instead"]["amount"], (2 * price(FRESH)).to_string());
+    assert_eq!(
+        (paid(&rig, &wallet), rig.facilitator.settle_calls()),
+        (0, 0)
+    );
+    // The next request succeeds.
+    let readable: Vec<&str> = body["readable"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    pay(&rig, &wallet, &pages(&rig, &readable)).expect(200);
+    assert_eq!(paid(&rig, &wallet), 2 * price(FRESH));
+}
+
+#[test]
+fn who_takes_fewer_pages_pays_the_full_price_knowingly() {
+    let rig = rig();
+    let wallet = Wallet::new();
+    let body = json!({"target_urls": [ARTICLE, MISSING, FERRY], "tier": "fresh", "min_pages": 2});
+    let answer = pay(&rig, &wallet, &rig.post(ACCESS).json(&body))
+        .expect(200)
+        .json();
+    assert_eq!(answer["pages"].as_array().map(Vec::len), Some(2));
+    assert_eq!(answer["unread"][0]["target_url"], MISSING);
+    assert_eq!(paid(&rig, &wallet), 3 * price(FRESH));
+}
+
+#[test]
+fn an_outage_of_one_page_holds_the_payment_and_the_credit_buys_all() {
+    let rig = rig();
+    let wallet = Wallet::new();
+    let target_urls = [ARTICLE, DOWN];
+    let refused = pay(&rig, &wallet, &pages(&rig, &target_urls));
+    let credit = refused.refused(503, "upstream_unavailable").credit();
+    assert_eq!(paid(&rig, &wallet), 0);
+    rig.site.raise();
+    let redeem = |body: &Value| {
+        let ask = rig
+            .post(RETRY)
+            .header("X-Service-Retry-Credit", credit.as_str());
+        ask.json(body).send()
+    };
+    // The credit is for this purchase alone.
+    let other = json!({"target_urls": [DOWN, ARTICLE], "tier": "fresh"});
+    redeem(&other).refused(400, "retry_credit_invalid");
+    let answer = redeem(&json!({"target_urls": target_urls, "tier": "fresh"})).expect(200);
+    assert_eq!(answer.json()["pages"].as_array().map(Vec::len), Some(2));
+    assert_eq!(paid(&rig, &wallet), 2 * price(FRESH));
+}
+
+#[test]
+fn lists_of_pages_that_make_no_sense_are_refused_before_any_payment_is_looked_at() {
+    let rig = rig();
+    let wallet = Wallet::new();
+    let eleven: Vec<String> = (0..11)
+        .map(|n| format!("http://news.sample-site.org/{n}"))
+        .collect();
+    for body in [
+        json!({"target_urls": [ARTICLE]}),
+        json!({"target_urls": [ARTICLE, ARTICLE]}),
+        json!({"target_urls": eleven}),
+        json!({"target_urls": [ARTICLE, FERRY], "target_url": ARTICLE}),
+        json!({"target_urls": [ARTICLE, FERRY], "min_pages": 3}),
+        json!({"target_urls": [ARTICLE, FERRY], "min_pages": 0}),
+        json!({"target_urls": [ARTICLE, 5]}),
+    ] {
+        let payment = wallet.sign(&rig, "fresh");
+        let ask = rig.post(ACCESS).json(&body).paid(&payment.header);
+        let error = ask.send().expect(422).json()["error"].clone();
+        assert_eq!(
+            (&error["code"], &error["charged"]),
+            (&json!("validation_failed"), &json!(false))
+        );
+    }
+    assert_eq!(
+        (paid(&rig, &wallet), rig.facilitator.verify_calls()),
+        (0, 0)
+    );
+}
+
+#[test]
+fn a_payment_for_one_page_does_not_buy_two() {
+    let rig = rig();
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    let answer = pages(&rig, &[ARTICLE, FERRY]).paid(&payment.header).send();
+    let challenge = answer.expect(402).challenge();
+    assert_eq!(
+        challenge["accepts"][0]["amount"],
+        (2 * price(FRESH)).to_string()
+    );
+    assert_eq!(
+        (paid(&rig, &wallet), rig.facilitator.verify_calls()),
+        (0, 0)
+    );
+}
+
+#[test]
+fn a_bundle_is_read_compared_sold_and_kept() {
+    let rig = rig();
+    let wallet = Wallet::new();
+    let own =
+        json!({"title": "Notes", "text": "Children under six travel free on the harbour ferry."});
+    let ask = bundle(&rig, &json!([FERRY, {"url": OTHER}, own]));
+    let challenge = ask.send().expect(402).challenge();
+    assert_eq!(challenge["accepts"][0]["amount"], price(SCOUT).to_string());
+    let answer = pay(&rig, &wallet, &ask).expect(200);
+    assert_eq!(answer.must("x-service-payment-bundle"), "scout");
+    assert_eq!(paid(&rig, &wallet), price(SCOUT));
+    let report = answer.json();
+    assert_eq!(
+        (&report["bundle"], &report["question"]),
+        (&json!("scout"), &json!(FERRY_CLAIM))
+    );
+    assert_eq!(report["synthesis"]["coverage"]["read_count"], 3);
+    assert_eq!(report["payment"]["settled"], true);
+    assert!(
+        ["supported", "partially_supported"]
+            .contains(&report["decision"]["label"].as_str().unwrap_or_default()),
+        "{}",
+        report["decision"]
+    );
+    let names: Vec<&str> = report["sources"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|source| source["target_url"].as_str())
+        .collect();
+    assert_eq!(names[..2], [FERRY, OTHER]);
+    assert!(names[2].starts_with("urn:sha256:"), "{names:?}");
+    // It is kept, verifiable, and shown.
+    let path = |name: &str| {
+        let url = report[name]
+            .as_str()
+            .unwrap_or_else(|| panic!("{name} is missing"));
+        url.trim_start_matches(crate::harness::BASE_URL).to_owned()
+    };
+    assert_eq!(rig.get(&path("report_url")).expect(200).body, answer.body);
+    let receipt = rig.get(&path("verify_url")).expect(200).json();
+    assert_eq!(receipt["valid"], true, "{receipt}");
+    assert_eq!(receipt["report_id"], report["report_id"]);
+    let texts = rig.get(&path("source_text_url")).expect(200).json();
+    assert_eq!(texts[2]["source_id"], "S3");
+    let page = rig
+        .ask("GET", &path("report_page"))
+        .header("Accept", "text/html")
+        .send();
+    let page = page.expect(200).text();
+    assert!(
+        page.contains("Evidence Bundle") && page.contains("matrix"),
+        "{page}"
+    );
+    assert!(
+        rig.get(&path("pdf_url"))
+            .expect(200)
+            .body
+            .starts_with(b"%PDF")
+    );
+    // What only one source can do says so.
+    let asked = rig
+        .post(&format!("{}/follow-up", path("report_url")))
+        .json(&json!({"question": "Why?"}));
+    asked.send().refused(404, "report_not_found");
+    // After its days it is gone.
+    rig.pass(31 * 86_400);
+    rig.get(&path("report_url")).refused(410, "report_expired");
+}
+
+#[test]
+fn a_bundle_of_which_fewer_than_half_can_be_read_is_not_sold() {
+    let rig = rig();
+    let wallet = Wallet::new();
+    let sources = json!([
+        FERRY,
+        MISSING,
+        format!("{MISSING}/2"),
+        format!("{MISSING}/3"),
+        OTHER,
+        format!("{MISSING}/4")
+    ]);
+    let refused = pay(&rig, &wallet, &bundle(&rig, &sources));
+    let body = refused.refused(400, "sources_unread").json();
+    assert_eq!(body["readable"], json!([FERRY, OTHER]));
+    assert_eq!(body["unread"].as_array().map(Vec::len), Some(4));
+    assert_eq!(
+        (&body["instead"]["bundle"], &body["instead"]["sources"]),
+        (&json!("scout"), &json!(2))
+    );
+    assert_eq!(
+        (paid(&rig, &wallet), rig.facilitator.settle_calls()),
+        (0, 0)
+    );
+    // With half of them it is sold, and says what was not read.
+    let answer = pay(&rig, &wallet, &bundle(&rig, &json!([FERRY, MISSING])))
+        .expect(200)
+        .json();
+    assert_eq!(answer["unreachable"][0]["target_url"], MISSING);
+    assert_eq!(answer["synthesis"]["coverage"]["read_count"], 1);
+    assert_eq!(paid(&rig, &wallet), price(SCOUT));
+}
+
+#[test]
+fn claims_stand_for_a_question_and_the_bundle_follows_from_the_sources() {
+    let rig = rig();
+    let wallet = Wallet::new();
+    let body = json!({"target_urls": [FERRY, OTHER, THIRD, ARTICLE], "claims": [FERRY_CLAIM, "Adults pay two euros"]});
+    let ask = rig.post(BUNDLE).json(&body);
+    let answer = pay(&rig, &wallet, &ask).expect(200).json();
+    assert_eq!(answer["bundle"], "builder");
+    assert_eq!(
+        answer["question"],
+        format!("{FERRY_CLAIM} Adults pay two euros.")
+    );
+    assert_eq!(paid(&rig, &wallet), price(Level::Bundle(Bundle::Builder)));
+    let wallet = Wallet::new();
+    for body in [
+        json!({"question": FERRY_CLAIM}),
+        json!({"sources": [FERRY]}),
+        json!({"sources": [FERRY, FERRY]}),
+        json!({"sources": [FERRY, {"text": " "}]}),
+        json!({"sources": [FERRY, {"text": "a", "url": OTHER}]}),
+        json!({"sources": [FERRY, {"report_id": "ppr_sample"}]}),
+        json!({"sources": [FERRY, {"url": OTHER, "title": "no"}]}),
+        json!({"sources": [FERRY, OTHER], "target_urls": [FERRY, OTHER]}),
+        json!({"sources": [FERRY, OTHER], "question": "a", "claims": ["b"]}),
+        json!({"sources": [FERRY, OTHER, THIRD, ARTICLE], "bundle": "scout"}),
+        json!({"target_urls": [FERRY, OTHER], "claims": ["a".repeat(600), "b".repeat(600)]}),
+    ] {
+        let probe = rig.post(BUNDLE).send().expect(402);
+        let payment = wallet.sign_answer(&probe, rig.now(), None);
+        let ask = rig.post(BUNDLE).json(&body).paid(&payment.header);
+        let error = ask.send().expect(422).json()["error"].clone();
+        assert_eq!(
+            (&error["code"], &error["charged"]),
+            (&json!("validation_failed"), &json!(false))
+        );
+    }
+    assert_eq!(
+        (paid(&rig, &wallet), rig.facilitator.verify_calls()),
+        (0, 1)
+    );
+}
+
+/// A settled bundle whose answer is lost is given again, uncharged, as every other product.
+#[test]
+fn a_bundle_survives_a_lost_answer_and_an_unknown_settlement() {
+    let rig = rig();
+    let wallet = Wallet::new();
+    let ask = bundle(
+        &rig,
+        &json!([FERRY, {"text": "Children under six travel free on the harbour ferry."}]),
+    );
+    let payment = wallet.sign_answer(&ask.send().expect(402), rig.now(), None);
+    let paid_ask = ask.clone().paid(&payment.header);
+    rig.facilitator.settles(Says::Reset);
+    let answer = paid_ask.send();
+    let credit = answer.expect(503).credit();
+    rig.facilitator.settles(Says::Honest);
+    // The texts came with the first request; the kept answer needs them no more.
+    let body = json!({"sources": [FERRY, {"text": "Children under six travel free on the harbour ferry."}], "question": FERRY_CLAIM});
+    let redeemed = rig
+        .post(RETRY)
+        .header("X-Service-Retry-Credit", credit.as_str())
+        .json(&body)
+        .send();
+    let report = redeemed.expect(200).json();
+    assert_eq!(report["payment"]["settled"], true);
+    assert_eq!(paid(&rig, &wallet), price(SCOUT));
+    assert_eq!(paid_ask.send().expect(200).json(), report);
+    assert_eq!(paid(&rig, &wallet), price(SCOUT));
+}
+
+fn check(rig: &Rig, text: &str, sources: &Value) -> Ask {
+    let body = json!({"text": text, "sources": sources, "depth": "quick"});
+    rig.post(CHECK).json(&body)
+}
+
+/// The path of an address that a report names.
+fn path(report: &Value, name: &str) -> String {
+    let url = report[name]
+        .as_str()
+        .unwrap_or_else(|| panic!("{name} is missing: {report}"));
+    url.trim_start_matches(BASE_URL).to_owned()
+}
+
+#[test]
+fn each_claim_of_a_text_is_checked_against_all_sources_and_the_report_is_kept() {
+    let rig = rig();
+    let wallet = Wallet::new();
+    let text = "Thank you for asking! Children under six travel free on the harbour ferry. \
+                Adults pay nine euros for a crossing.";
+    let ask = check(&rig, text, &json!([FERRY, {"url": OTHER}]));
+    let challenge = ask.send().expect(402).challenge();
+    assert_eq!(
+        challenge["accepts"][0]["amount"],
+        (2 * price(QUICK)).to_string()
+    );
+    let answer = pay(&rig, &wallet, &ask).expect(200);
+    assert_eq!(answer.must("x-service-payment-depth"), "quick");
+    assert_eq!(paid(&rig, &wallet), 2 * price(QUICK));
+    let report = answer.json();
+    assert_eq!(
+        (&report["text"], &report["depth"]),
+        (&json!(text), &json!("quick"))
+    );
+    let claims = report["claims"].as_array().expect("claims");
+    for claim in claims {
+        let place = |name: &str| {
+            claim[name]
+                .as_u64()
+                .map(|at| at as usize)
+                .expect("a position")
+        };
+        assert_eq!(
+            text.get(place("start")..place("end")),
+            claim["text"].as_str(),
+            "{claim}"
+        );
+    }
+    assert_eq!(claims[0]["needs_grounding"], false, "{}", claims[0]);
+    let free = claims.iter().find(|claim| {
+        claim["text"]
+            .as_str()
+            .is_some_and(|text| text.contains("six"))
+    });
+    let label = &free.expect("the claim")["label"];
+    assert!(
+        label == "supported" || label == "partially_supported",
+        "{label}"
+    );
+    let wrong = &report["corrections"][0];
+    assert_eq!(wrong["source_id"], "S2", "{}", report["corrections"]);
+    assert!(
+        wrong["quote"]
+            .as_str()
+            .is_some_and(|quote| quote.contains("two euros")),
+        "{wrong}"
+    );
+    // It is kept, verifiable, and shown.
+    assert_eq!(
+        rig.get(&path(&report, "report_url")).expect(200).body,
+        answer.body
+    );
+    let receipt = rig.get(&path(&report, "verify_url")).expect(200).json();
+    assert_eq!(receipt["valid"], true, "{receipt}");
+    let page = rig
+        .ask("GET", &path(&report, "report_page"))
+        .header("Accept", "text/html")
+        .send();
+    assert!(page.expect(200).text().contains("Checked text"));
+    rig.get(&format!("{}/pdf", path(&report, "report_url")))
+        .expect(404);
+    // The source of a report that is kept is read again without a fetch.
+    let hits = rig.site.hits("/ferry");
+    let bought = rig
+        .buy_report(&wallet, FERRY, "quick", FERRY_CLAIM)
+        .expect(200)
+        .json();
+    let before = paid(&rig, &wallet);
+    let again = check(
+        &rig,
+        FERRY_CLAIM,
+        &json!([{"report_id": bought["report_id"]}]),
+    );
+    let again = pay(&rig, &wallet, &again).expect(200).json();
+    assert_eq!(again["sources"][0]["content_sha256"], bought["source_hash"]);
+    assert_eq!(paid(&rig, &wallet) - before, price(QUICK));
+    assert_eq!(rig.site.hits("/ferry"), hits);
+}
+
+#[test]
+fn a_check_with_a_source_that_cannot_be_read_is_not_sold() {
+    let rig = rig();
+    let wallet = Wallet::new();
+    let refused = pay(
+        &rig,
+        &wallet,
+        &check(&rig, FERRY_CLAIM, &json!([FERRY, MISSING])),
+    );
+    let body = refused.refused(400, "sources_unread").json();
+    assert_eq!(body["readable"], json!([FERRY]));
+    assert_eq!(body["instead"]["amount"], price(QUICK).to_string());
+    // One source alone is refused in its own words.
+    let refused = pay(&rig, &wallet, &check(&rig, FERRY_CLAIM, &json!([MISSING])));
+    refused.refused(400, "upstream_refused");
+    let unknown = json!([{"report_id": "ppr_00000000000000000000000000000000"}]);
+    let refused = pay(&rig, &wallet, &check(&rig, FERRY_CLAIM, &unknown));
+    refused.refused(404, "report_not_found");
+    assert_eq!(
+        (paid(&rig, &wallet), rig.facilitator.settle_calls()),
+        (0, 0)
+    );
+    for body in [
+        json!({"sources": [FERRY]}),
+        json!({"text": " ", "sources": [FERRY]}),
+        json!({"text": "a".repeat(8_001), "sources": [FERRY]}),
+        json!({"text": "a", "sources": []}),
+        json!({"text": "a", "sources": "b"}),
+        json!({"text": "a", "sources": [FERRY, FERRY]}),
+        json!({"text": "a", "sources": [{"report_id": "ppr_1"}]}),
+        json!({"text": "a", "sources": [FERRY], "depth": "deep"}),
+    ] {
+        let probe = rig.post(CHECK).send().expect(402);
+        let payment = wallet.sign_answer(&probe, rig.now(), None);
+        let ask = rig.post(CHECK).json(&body).paid(&payment.header);
+        let error = ask.send().expect(422).json()["error"].clone();
+        assert_eq!(
+            (&error["code"], &error["charged"]),
+            (&json!("validation_failed"), &json!(false))
+        );
+    }
+}
