@@ -85,6 +85,7 @@ pub struct Converter {
     settings: Settings,
     model: Arc<Model>,
     is_training: bool,
+    include_comments: bool,
     bytes: u64,
     stage: Stage,
 }
@@ -120,6 +121,7 @@ impl Converter {
         Converter {
             model,
             is_training: false,
+            include_comments: false,
             settings,
             bytes: 0,
             stage: Stage::Waiting {
@@ -127,6 +129,11 @@ impl Converter {
                 is_text: false,
             },
         }
+    }
+
+    /// Keeps the comments under an article, which are left out otherwise. Before the last byte.
+    pub fn include_comments(&mut self) {
+        self.include_comments = true;
     }
 
     /// Takes the next decoded (uncompressed) bytes of the page. An error is final and is given again by every later
@@ -156,7 +163,12 @@ impl Converter {
         }
         let (sink, was_guessed) = self.read()?;
         let mut page = match sink {
-            Sink::Html(reader) => html_page(reader.finish()?, &self.settings, &self.model)?,
+            Sink::Html(reader) => html_page(
+                reader.finish()?,
+                &self.settings,
+                &self.model,
+                self.include_comments,
+            )?,
             Sink::Text(text) => kinds::text_page(&text, &self.settings)?,
         };
         if was_guessed {

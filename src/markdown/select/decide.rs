@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use super::super::outline::{Outline, Shape};
+use super::Selected;
 use super::comments;
 use super::hints::Hints;
 use super::reference;
@@ -12,6 +13,9 @@ use super::repair::repair;
 /// Text of at least so many words is kept once.
 const REPEATED_WORDS: u32 = 6;
 
+/// What is kept of a reference page is not the model's choice, and was measured to be right (data/reference).
+const WHOLE_CONFIDENCE: f32 = 0.95;
+
 /// Numbers of the blocks to keep, in document order. `chances` are probabilities of being content.
 /// `title` is the block that says the page's title.
 pub(super) fn decide(
@@ -19,7 +23,8 @@ pub(super) fn decide(
     chances: &[f32],
     hints: &Hints,
     title: Option<usize>,
-) -> Vec<usize> {
+    include_comments: bool,
+) -> Selected {
     let blocks = &outline.blocks;
     let expected = expected_f1(outline, chances);
     // Where the model is sure of the page, what it doubts is better left out.
@@ -37,7 +42,9 @@ pub(super) fn decide(
     let comments = comments::under_article(outline, hints, &is_kept, said_title);
     repair(outline, &mut is_kept, title);
     for (is_kept, is_comment) in is_kept.iter_mut().zip(comments) {
-        *is_kept &= !is_comment;
+        if is_comment {
+            *is_kept = include_comments;
+        }
     }
     if !is_whole && !hints.is_talk && !hints.is_product {
         comments::drop_other_articles(outline, &mut is_kept);
@@ -52,7 +59,13 @@ pub(super) fn decide(
     if !is_whole {
         drop_repeated(outline, &mut kept);
     }
-    kept
+    Selected {
+        blocks: kept,
+        confidence: match is_whole {
+            true => expected.max(WHOLE_CONFIDENCE),
+            false => expected,
+        },
+    }
 }
 
 /// The best F1, by words, that keeping the likeliest blocks can be expected to have.
