@@ -278,6 +278,52 @@ pub(super) fn role(tag: Tag, attributes: &Attributes<'_>, class: ClassSigns) -> 
     }
 }
 
+/// Names of those who wrote a post and of when they did.
+const AUTHORS_AND_DATES: [&str; 40] = [
+    "age",
+    "author",
+    "author-name",
+    "bbp-author-name",
+    "bbp-reply-post-date",
+    "byline",
+    "comhead",
+    "comment-author",
+    "comment-date",
+    "comment-user",
+    "comment_author",
+    "comment_date",
+    "commentauthor",
+    "creator",
+    "date",
+    "hnuser",
+    "ipsComment_author",
+    "lia-user-name-link",
+    "local-friendly-time",
+    "message-attribution",
+    "message-author",
+    "message-name",
+    "nickname",
+    "post-author",
+    "post-date",
+    "post-time",
+    "post_author",
+    "post_date",
+    "postauthor",
+    "postdate",
+    "postdetails",
+    "poster",
+    "poster-name",
+    "relative-time",
+    "relativetime",
+    "timestamp",
+    "topic-author",
+    "user-details",
+    "user-name",
+    "username",
+];
+
+static BYLINES: Names = Names::new(&AUTHORS_AND_DATES);
+
 /// Names of comments that do not say so.
 const COMMENTS: [&str; 16] = [
     "commentlist",
@@ -312,23 +358,66 @@ fn names_comments(token: &str) -> bool {
     let (before, after) = (&token[..at], &token[at + 7..]);
     let rest = after.strip_prefix(['s', 'S']).unwrap_or(after);
     let is_part = before.is_empty() || before.ends_with(['-', '_']) || bytes[at] == b'C';
-    const OTHER_BEFORE: [&str; 12] = [
-        "no", "has", "with", "show", "hide", "allow", "open", "fa", "hljs", "hl", "token", "icon",
-    ];
-    const OTHER_AFTER: [&str; 14] = [
-        "count", "link", "open", "closed", "close", "enabled", "disabled", "icon", "num", "total",
-        "ary", "aries", "ator", "status",
-    ];
-    let says = |words: &[&str], text: &str| {
-        let text = text.trim_matches(['-', '_']).to_ascii_lowercase();
-        words.iter().any(|word| text.starts_with(word))
-    };
     let before = before.trim_matches(['-', '_']);
-    let is_other = OTHER_BEFORE
-        .iter()
-        .any(|word| before.eq_ignore_ascii_case(word));
-    is_part && !is_other && !says(&OTHER_AFTER, rest)
+    let rest = rest.trim_start_matches(['-', '_']);
+    let begins = |word: &&str| {
+        let head = rest.get(..word.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(word))
+    };
+    is_part
+        && !NO_COMMENTS
+            .iter()
+            .any(|word| before.eq_ignore_ascii_case(word))
+        && (rest.is_empty()
+            || rest.starts_with(|c: char| c.is_ascii_digit())
+            || PARTS_OF_COMMENTS.iter().any(|word| begins(&word)))
 }
+
+/// What stands before `comment` in names of other things.
+const NO_COMMENTS: [&str; 13] = [
+    "allow", "fa", "has", "hide", "hl", "hljs", "icon", "no", "open", "show", "token", "with",
+    "without",
+];
+
+/// What follows on `comment` or `comments` in the names of comments.
+const PARTS_OF_COMMENTS: [&str; 36] = [
+    "area",
+    "author",
+    "avatar",
+    "block",
+    "body",
+    "box",
+    "by",
+    "container",
+    "content",
+    "copy",
+    "data",
+    "date",
+    "div",
+    "entry",
+    "form",
+    "frame",
+    "header",
+    "holder",
+    "info",
+    "inner",
+    "item",
+    "list",
+    "main",
+    "meta",
+    "name",
+    "post",
+    "repl",
+    "resp",
+    "row",
+    "section",
+    "tab",
+    "text",
+    "thread",
+    "time",
+    "tree",
+    "wrap",
+];
 
 /// Whether the element's id is one of comments.
 pub(super) fn is_comment(attributes: &Attributes<'_>) -> bool {
@@ -363,6 +452,8 @@ pub(super) struct ClassSigns {
     pub(super) declares: bool,
     /// It holds comments on something else, or is one.
     pub(super) is_comment: bool,
+    /// It names an author or a date.
+    pub(super) is_byline: bool,
 }
 
 impl ClassSigns {
@@ -377,6 +468,7 @@ impl ClassSigns {
             signs.hides |= HIDDEN.contain(token);
             signs.declares |= DECLARED.contain(token);
             signs.is_comment |= names_comments(token);
+            signs.is_byline |= BYLINES.contain(token);
         }
         signs
     }

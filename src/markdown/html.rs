@@ -99,7 +99,11 @@ pub(super) fn html_page(
     }
     // What stands in another place than the markup is taken as it is there.
     let confidence = (!settings.full && found.is_none()).then_some(confidence);
-    if confidence.is_some_and(|confidence| confidence < CONFIDENCE_LOW) {
+    // Too little text and walls have warnings of their own.
+    let is_plain = warnings
+        .iter()
+        .all(|warning| *warning == Warning::Truncated);
+    if is_plain && confidence.is_some_and(|confidence| confidence < CONFIDENCE_LOW) {
         warnings.push(Warning::LowConfidence);
     }
     let mut page = Page {

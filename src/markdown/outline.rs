@@ -99,6 +99,8 @@ pub(super) struct Block {
     pub(super) text: Span,
     pub(super) words: u32,
     pub(super) link_words: u32,
+    /// It says who wrote what stands beside it, or when.
+    pub(super) is_byline: bool,
     pub(super) counts: Counts,
 }
 

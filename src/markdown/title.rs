@@ -168,6 +168,7 @@ fn written(outline: &mut Outline, title: &str) -> Option<Block> {
         text,
         words: finished.words,
         link_words: 0,
+        is_byline: false,
         counts: finished.counts,
     })
 }

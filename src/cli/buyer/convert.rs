@@ -37,6 +37,9 @@ pub(in crate::cli) struct Args {
     /// Keep the whole page instead of its main content
     #[arg(long)]
     full: bool,
+    /// Keep the comments under an article, which are left out otherwise
+    #[arg(long, conflicts_with = "full")]
+    include_comments: bool,
     /// Write JSON: markdown with metadata, links, headings and warnings
     #[arg(long, conflicts_with = "jsonl")]
     json: bool,
@@ -60,6 +63,12 @@ impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         if self.jsonl {
             return self.lines();
+        }
+        if self.include_comments && is_address(&self.input) {
+            return Err(Failure::Failed(
+                "--include-comments is for files and standard input: save the page first"
+                    .to_owned(),
+            ));
         }
         let (converted, url) = if is_address(&self.input) {
             fetched(&self.input, self.full)?
@@ -85,9 +94,17 @@ impl Args {
     fn local(&self) -> Result<(Converted, Url), Failure> {
         let url = self.url.clone().unwrap_or_else(placeholder);
         let bytes = input::bytes(&self.input)?;
-        let converted = convert(&bytes, &self.input, url.clone(), self.full)
+        let converted = convert(&bytes, &self.input, url.clone(), self.kept())
             .map_err(|error| input::unusable(&self.input, &error))?;
         Ok((converted, url))
+    }
+
+    fn kept(&self) -> Kept {
+        match (self.full, self.include_comments) {
+            (true, _) => Kept::Whole,
+            (false, true) => Kept::ContentAndComments,
+            (false, false) => Kept::Content,
+        }
     }
 
     /// Converts JSON lines in order, on several threads.
@@ -145,7 +162,11 @@ impl Args {
             charset: None,
             full: self.full,
         };
-        let page = converted(Converter::with_model(settings, Arc::clone(model)), &bytes)?;
+        let mut converter = Converter::with_model(settings, Arc::clone(model));
+        if self.include_comments {
+            converter.include_comments();
+        }
+        let page = converted(converter, &bytes)?;
         members(&Converted { page, kind }, &url).map_err(|error| error.to_string())
     }
 }
@@ -234,19 +255,30 @@ pub(in crate::cli) struct Converted {
     kind: ContentKind,
 }
 
+/// What is kept of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum Kept {
+    Content,
+    ContentAndComments,
+    Whole,
+}
+
 pub(in crate::cli) fn convert(
     bytes: &[u8],
     name: &str,
     url: Url,
-    full: bool,
+    kept: Kept,
 ) -> Result<Converted, String> {
     let kind = kind_of(name, bytes)?;
-    let converter = Converter::new(Settings {
+    let mut converter = Converter::new(Settings {
         kind,
         url,
         charset: None,
-        full,
+        full: kept == Kept::Whole,
     });
+    if kept == Kept::ContentAndComments {
+        converter.include_comments();
+    }
     let page = converted(converter, bytes)?;
     Ok(Converted { page, kind })
 }

@@ -60,6 +60,8 @@ pub(super) struct Builder {
     math: math::Math,
     tables: Vec<OpenTable>,
     classes: classes::Classes,
+    /// The block being read holds the name of an author or a date.
+    is_byline: bool,
 }
 
 /// An open element.
@@ -120,6 +122,7 @@ impl Builder {
             math: math::Math::default(),
             tables: Vec::new(),
             classes: classes::Classes::default(),
+            is_byline: false,
         }
     }
 
@@ -241,6 +244,7 @@ impl Builder {
             let signs = class.signs;
             open.names = Names::of(attributes, class.names(value));
             open.is_comment = signs.is_comment || attributes::is_comment(attributes);
+            self.is_byline |= signs.is_byline;
             open.role = attributes::role(tag, attributes, signs);
             self.outline.declarations +=
                 u32::from(signs.declares || attributes::declares(attributes));
@@ -248,8 +252,12 @@ impl Builder {
             if signs.is_highlighter {
                 self.note_language(&open, attributes);
             }
-        } else if !self.begin_inline(&mut open, attributes) {
-            return;
+        } else {
+            let value = attributes.raw("class").unwrap_or_default();
+            self.is_byline |= self.classes.of(value).signs.is_byline || tag == Tag::Time;
+            if !self.begin_inline(&mut open, attributes) {
+                return;
+            }
         }
         if open.effect == Effect::Skip {
             self.skipping = Some(tag);
@@ -307,6 +315,7 @@ impl Builder {
             text: Span::default(),
             words: 0,
             link_words: 0,
+            is_byline: false,
             counts: Counts::default(),
         });
     }

@@ -9,6 +9,7 @@ use super::comments;
 use super::hints::Hints;
 use super::reference;
 use super::repair::repair;
+use super::voices;
 
 /// Text of at least so many words is kept once.
 const REPEATED_WORDS: u32 = 6;
@@ -45,6 +46,9 @@ pub(super) fn decide(
         if is_comment {
             *is_kept = include_comments;
         }
+    }
+    if hints.is_talk {
+        voices::keep_bylines(outline, &mut is_kept);
     }
     if !is_whole && !hints.is_talk && !hints.is_product {
         comments::drop_other_articles(outline, &mut is_kept);

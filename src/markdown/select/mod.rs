@@ -17,6 +17,7 @@ mod reference;
 mod repair;
 mod scale;
 pub(super) mod training;
+mod voices;
 
 use super::outline::Outline;
 use facts::Page;
