@@ -349,10 +349,11 @@ static COMMENTED: Names = Names::new(&COMMENTS);
 /// Whether a class or id is one of comments, or of one of them: `comments`, `comment-body`, `post-comments`.
 fn names_comments(token: &str) -> bool {
     let bytes = token.as_bytes();
-    let Some(at) = bytes
-        .windows(7)
-        .position(|part| part.eq_ignore_ascii_case(b"comment"))
-    else {
+    let last = bytes.len().saturating_sub(6);
+    let is_here = |at: &usize| {
+        bytes[*at] | 0x20 == b'c' && bytes[at + 1..at + 7].eq_ignore_ascii_case(b"omment")
+    };
+    let Some(at) = (0..last).find(is_here) else {
         return COMMENTED.contain(token);
     };
     let (before, after) = (&token[..at], &token[at + 7..]);

@@ -253,8 +253,9 @@ impl Builder {
                 self.note_language(&open, attributes);
             }
         } else {
-            let value = attributes.raw("class").unwrap_or_default();
-            self.is_byline |= self.classes.of(value).signs.is_byline || tag == Tag::Time;
+            let class = attributes.raw("class");
+            self.is_byline |= tag == Tag::Time
+                || class.is_some_and(|value| self.classes.of(value).signs.is_byline);
             if !self.begin_inline(&mut open, attributes) {
                 return;
             }
