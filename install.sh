@@ -11,11 +11,13 @@ DRY_RUN=
 ACTION=install
 START=yes
 TLS=
+BROWSER=
 HEALTH_SECONDS=60
 # Backups from before upgrades that are kept.
 WAYS_BACK=5
 PROGRAM_FILES='context402.service context402.socket context402-init.service context402-backup.service
 context402-backup.timer'
+BROWSER_FILES='context402-browser.service context402-browser.socket context402-egress.socket'
 SHELLS='bash zsh fish'
 
 usage() {
@@ -29,6 +31,8 @@ Installs the program that lies beside this script (an unpacked release) or in ta
   --prefix DIR     put everything below DIR, for a look or a test; without it /usr/local, /etc and /var/lib
   --tls            serve HTTPS without a reverse proxy: systemd opens ports 443 and 80 for the service (systemd/TLS.md);
                    a new configuration gets tls.acme = true
+  --with-browser   render pages whose text is made by scripts, in a unit without a network; needs
+                   chromium-headless-shell or chromium, which is installed by apt-get where that is there
   --no-start       install, and start nothing
   --start-package  start what a package has installed, once it is configured
   --domain, --pay-to, --facilitator, --facilitator-auth-file, --email, --proxy, --listen
@@ -78,6 +82,7 @@ while [ $# -gt 0 ]; do
 		;;
 	--no-start) START= ;;
 	--tls) TLS=yes ;;
+	--with-browser) BROWSER=yes ;;
 	--start-package) ACTION=start_package ;;
 	--dry-run) DRY_RUN=yes ;;
 	--uninstall) ACTION=uninstall ;;
@@ -120,6 +125,43 @@ WORK=
 cleanup() { [ -z "$WORK" ] || rm -rf "$WORK"; }
 trap cleanup EXIT
 trap 'exit 1' HUP INT TERM
+
+# The group that the service and its render worker share, which may open their two sockets.
+RENDER_GROUP=$NAME-render
+
+# The units of the render worker. Once asked for, they stay.
+install_browser() {
+	[ -n "$BROWSER" ] || [ -f "$UNITS/$NAME-browser.service" ] || return 0
+	BROWSER=yes
+	for file in $BROWSER_FILES; do
+		fresh=$(mktemp)
+		sed "s|/usr/bin/$NAME|$BIN|g" "$SOURCE/systemd/$file" >"$fresh"
+		place 644 "$fresh" "$UNITS/$file"
+		rm -f "$fresh"
+	done
+	place 644 "$SOURCE/systemd/$NAME.service.d/browser.conf" "$UNITS/$NAME.service.d/browser.conf"
+	[ -z "$PREFIX" ] || return 0
+	getent group "$RENDER_GROUP" >/dev/null || run groupadd --system "$RENDER_GROUP"
+	command -v chromium-headless-shell >/dev/null 2>&1 || command -v chromium >/dev/null 2>&1 || install_chromium
+	[ -z "$DRY_RUN" ] && [ -f "$CONFIG" ] || return 0
+	if ! grep -q '^render\.browser' "$CONFIG"; then
+		# Above the first table of an older file: a key below it would belong to that.
+		{
+			printf '# By install.sh --with-browser.\nrender.browser = "auto"\nrender.socket = "/run/%s-browser.sock"\n\n' "$NAME"
+			cat "$CONFIG"
+		} >"$CONFIG.new"
+		chmod 644 "$CONFIG.new"
+		mv -f "$CONFIG.new" "$CONFIG"
+	fi
+}
+
+install_chromium() {
+	command -v apt-get >/dev/null 2>&1 ||
+		fail "no browser is installed: install chromium-headless-shell or chromium with this system's package manager, and run this again"
+	run apt-get install -y --no-install-recommends chromium-headless-shell ||
+		run apt-get install -y --no-install-recommends chromium ||
+		fail "no browser could be installed: install chromium-headless-shell or chromium, and run this again"
+}
 
 # Where a shell looks for completions.
 completion() {
@@ -352,6 +394,12 @@ start() {
 		run systemctl stop "$NAME.service" "$NAME.socket"
 	fi
 	run systemctl enable "$NAME.socket" "$NAME.service" "$NAME-backup.timer"
+	if [ -n "$BROWSER" ]; then
+		run systemctl enable "$NAME-browser.socket" "$NAME-browser.service" "$NAME-egress.socket"
+		run systemctl stop "$NAME.service" "$NAME-egress.socket"
+		run systemctl start "$NAME-browser.socket" "$NAME-egress.socket"
+		run systemctl restart --no-block "$NAME-browser.service"
+	fi
 	run systemctl start "$NAME.socket" "$NAME-backup.timer"
 	run systemctl stop "$NAME.service"
 	run systemctl start --no-block "$NAME.service"
@@ -421,6 +469,7 @@ install_program() {
 	[ ! -f "$CONFIG" ] || LISTEN=$(setting "$NEW" listen)
 	place 755 "$NEW" "$BIN"
 	install_units
+	install_browser
 	install_manual
 	install_documents
 	if [ -n "$FRESH" ]; then
@@ -475,6 +524,14 @@ uninstall() {
 	for file in $PROGRAM_FILES; do
 		run rm -f "$UNITS/$file" "$UNITS/$file.previous"
 	done
+	if has_systemd && [ -f "$UNITS/$NAME-browser.service" ]; then
+		run systemctl disable --now "$NAME-browser.socket" "$NAME-egress.socket" "$NAME-browser.service" || true
+	fi
+	for file in $BROWSER_FILES; do
+		run rm -f "$UNITS/$file"
+	done
+	run rm -f "$UNITS/$NAME.service.d/browser.conf"
+	[ ! -d "$UNITS/$NAME.service.d" ] || run rmdir "$UNITS/$NAME.service.d" 2>/dev/null || true
 	run rm -f "$PORTS"
 	[ ! -d "$UNITS/$NAME.socket.d" ] || run rmdir "$UNITS/$NAME.socket.d" 2>/dev/null || true
 	if has_systemd; then run systemctl daemon-reload || true; fi

@@ -34,6 +34,7 @@ use crate::outside::llm::{self, Llm, LlmSettings};
 use crate::outside::mailer::{MAILS_MAX, Mailer, MailerSettings, SmtpSettings, Way};
 use crate::outside::memory::Memory;
 use crate::outside::network::{ForbiddenHosts, NameServers, Network, NetworkSettings};
+use crate::outside::render::{Renderer, RendererSettings, Workers};
 use crate::outside::robots::{LOOKUPS_MAX as ROBOTS_LOOKUPS_MAX, RobotsFiles};
 use crate::outside::web::{Web, WebSettings};
 use crate::signing::Signer;
@@ -141,6 +142,7 @@ impl App {
             hook: hook(&config),
             mailer: mailer(&config)?,
             robots: RobotsFiles::new(web.clone(), clock.clone()),
+            renderer: renderer(&config, &web)?,
             web,
             memory: Memory::new(config.limits.work_memory_bytes),
             fetches: ConcurrencyLimit::new(config.fetch.fetches_max, FETCH_WAIT_MAX),
@@ -282,6 +284,33 @@ fn llm(config: &Config) -> Result<Option<Llm>, llm::SettingsError> {
         style: llm.style,
     });
     settings.map(Llm::new).transpose()
+}
+
+/// The browser, where one is configured.
+pub fn renderer(config: &Config, web: &Web) -> std::io::Result<Option<Renderer>> {
+    let Some(render) = &config.render else {
+        return Ok(None);
+    };
+    let workers = match &render.unit {
+        Some(unit) => Workers::Unit {
+            socket: unit.socket.clone(),
+        },
+        None => Workers::Children {
+            program: match &config.lab.render_worker {
+                Some(program) => program.clone(),
+                None => std::env::current_exe()?,
+            },
+        },
+    };
+    let settings = RendererSettings {
+        browser: render.browser.clone(),
+        jit: render.jit,
+        user_agent: user_agent(config),
+        time_max: render.time_max,
+        at_once_max: render.at_once_max,
+        workers,
+    };
+    Renderer::new(settings, web.clone()).map(Some)
 }
 
 /// How mail leaves, if it does.

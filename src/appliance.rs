@@ -17,6 +17,7 @@ use crate::app::{App, Shared, blocking_threads, network_settings, store_settings
 use crate::config::{Config, ConfigError, FacilitatorAt};
 use crate::domain::endpoint::Endpoint;
 use crate::domain::keys::PaymentKey;
+use crate::flows::content::rendering;
 use crate::flows::content::sample::sample_page;
 use crate::flows::operations::{certificates, due, health, ledger_check, pause, recover};
 use crate::flows::quotes::offers;
@@ -28,7 +29,7 @@ use crate::http::server::{self, Server, Transport};
 use crate::http::service::{Hooks, Limits, Shell};
 use crate::http::tls::Tls;
 use crate::http::to_https::ToHttps;
-use crate::http::{Bodies, Call, Method, Reply, Route};
+use crate::http::{Bodies, Call, Encoder, Method, Reply, Route};
 use crate::outside::chain::ChainError;
 use crate::outside::chance;
 use crate::outside::clock::Clock;
@@ -107,6 +108,8 @@ pub struct Start {
     pub listener: Option<TcpListener>,
     /// The same for plain HTTP beside HTTPS; otherwise `config.tls.http_listen` is bound.
     pub http_listener: Option<TcpListener>,
+    /// The same for what the browser loads; otherwise `config.render.unit.egress_socket` is bound.
+    pub egress: Option<std::os::unix::net::UnixListener>,
 }
 
 impl Appliance {
@@ -119,6 +122,7 @@ impl Appliance {
             check,
             listener,
             http_listener,
+            egress,
         } = start;
         let settings = store_settings(&config);
         let opened = match create && !config.data_file.exists() {
@@ -195,7 +199,8 @@ impl Appliance {
         // Whether we sell should be known when we are ready, but a facilitator that hangs must not delay that.
         let facilitator = health::probe_facilitator(&app);
         drop(tokio::time::timeout(FIRST_PROBE_TIME_MAX, facilitator).await);
-        let loops = vec![
+        let browser = rendering::open(&app, egress)?;
+        let mut loops = vec![
             tokio::spawn(health::watch_disk(app.clone())),
             tokio::spawn(health::probe(app.clone())),
             tokio::spawn(health::watch_gas(app.clone())),
@@ -206,6 +211,7 @@ impl Appliance {
             tokio::spawn(verify_settlement::watch_waiting(app.clone())),
             tokio::spawn(certificates::watch(app.clone())),
         ];
+        loops.extend(browser);
         Ok(Appliance {
             app,
             address,
@@ -351,6 +357,7 @@ fn shell(app: Shared) -> Shell<App, Endpoint> {
             runs_max: RUNS_MAX,
         },
         bodies: Bodies::new(bodies_bytes_max),
+        encoder: Encoder::default(),
         hooks: Hooks {
             refuse: failure::from_shell,
             knows_operator: admission::knows_operator,

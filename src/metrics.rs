@@ -46,6 +46,12 @@ families! {
     cache: "cache_requests_total", "counter", "Deliveries by whether the cache had the page.",
         &["result"], &[["hit", "", ""], ["miss", "", ""]];
     fetches: "fetch_total", "counter", "Fetches by outcome.", &["outcome"], &[];
+    renders: "renders_total", "counter", "Pages that a browser was asked for, by outcome.", &["outcome"], &[];
+    render_milliseconds: "render_milliseconds_total", "counter",
+        "Time from asking the browser for a page to its text, with the wait for a place.", &[], &[];
+    render_refused: "render_requests_refused_total", "counter",
+        "Requests of the browser that the guard did not let through.", &[], &[];
+    renders_waiting: "renders_waiting", "gauge", "Pages that are being rendered or wait for it.", &[], &[];
     margin_rejections: "ueg_rejections_total", "counter", "Sales refused for their margin.", &["reason"], &[];
     refusals: "refusals_total", "counter", "Refused requests that carried a payment, by error code.", &["code"], &[];
     settle_unknown: "settle_unknown_total", "counter",

@@ -95,6 +95,7 @@ pub(crate) fn serve(
         check: false,
         listener: None,
         http_listener: None,
+        egress: None,
     };
     let appliance = runtime
         .block_on(Appliance::start(start))

@@ -11,7 +11,7 @@ use context402::domain::evm::Address;
 use context402::domain::keys::PayloadHash;
 use context402::domain::level::Level;
 use context402::domain::payment::{Delivery, Means, Payment, State};
-use context402::domain::purchase::{ContextPurchase, Purchase};
+use context402::domain::purchase::{Choices, ContextPurchase, Purchase};
 use context402::domain::tier::Tier;
 use context402::domain::time::UnixSeconds;
 use context402::outside::clock::Clock;
@@ -117,7 +117,7 @@ pub(crate) fn past(key: [u8; 32], now: UnixSeconds) -> Payment {
     let purchase = Purchase::Context(ContextPurchase {
         target_url: SHORT.url.to_owned(),
         tier: Tier::Cached.name().to_owned(),
-        force_refresh: false,
+        choices: Choices::default(),
     });
     let mut payer = [0; 20];
     payer.copy_from_slice(&key[..20]);

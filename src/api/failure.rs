@@ -43,6 +43,10 @@ pub fn status(code: Code) -> u16 {
         | Code::ContentTooLarge
         | Code::UnsupportedContentType
         | Code::NothingReadable
+        | Code::RenderUnavailable
+        | Code::RenderFailed
+        | Code::SelectorUnmatched
+        | Code::BudgetTooSmall
         | Code::PageWalled
         | Code::InvalidTier
         | Code::TierMismatch

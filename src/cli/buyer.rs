@@ -8,5 +8,6 @@ pub(crate) mod demo;
 pub(crate) mod evidence;
 pub(crate) mod input;
 pub(crate) mod jsonl;
+pub(crate) mod part;
 pub(crate) mod report;
 pub(crate) mod warnings;

@@ -23,7 +23,7 @@ use crate::config::{ConfigError, journal_listens};
 use buyer::{buy, check, convert, demo, evidence};
 use data::{backup, export, ledger, person, reports, restore};
 use operate::{console, leads, mail, orders, pause, payments, tls, webhook};
-use serve::{config, doctor, healthcheck, init, setup};
+use serve::{browser, config, doctor, healthcheck, init, setup};
 
 /// Sells clean markdown of public web pages, and reports on them, to AI agents, paid per call by x402.
 #[derive(Debug, Parser)]
@@ -64,6 +64,8 @@ enum Command {
     Doctor(doctor::Args),
     /// Ask the running service for its health
     Healthcheck(healthcheck::Args),
+    /// Run the render worker, which opens pages in a browser (context402-browser.service)
+    Browser(browser::Args),
     /// Back up the data file of a running or stopped service, and verify the copy
     Backup(backup::Args),
     /// Verify all checksums and records of a backup
@@ -124,6 +126,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "healthcheck",
             "console",
             "init",
+            "browser",
         ],
     ),
     (
@@ -226,6 +229,7 @@ impl Args {
             Command::Reports(args) => args.run(),
             Command::Doctor(args) => args.run(),
             Command::Healthcheck(args) => args.run(),
+            Command::Browser(args) => args.run(),
             Command::Backup(args) => args.run(),
             Command::VerifyBackup(args) => args.run(),
             Command::Restore(args) => args.run(),

@@ -1,5 +1,6 @@
 //! `context402 serve`.
 
+pub(crate) mod browser;
 pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod healthcheck;
@@ -34,16 +35,17 @@ impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         let config =
             Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
-        let inherited = supervisor::inherited()
+        let supervisor::Inherited { tcp, unix } = supervisor::inherited()
             .map_err(|error| failed(format_args!("the socket passed by systemd: {error}")))?;
         let _log = log::start("info", journal_listens());
-        run_async(blocking_threads(&config), self.serve(config, inherited))
+        run_async(blocking_threads(&config), self.serve(config, tcp, unix))
     }
 
     async fn serve(
         &self,
         config: Config,
         inherited: Vec<std::net::TcpListener>,
+        egress: Vec<std::os::unix::net::UnixListener>,
     ) -> Result<(), Failure> {
         // From the start: a stop during the check of the file must not be lost.
         let mut stop = signal(SignalKind::terminate())?;
@@ -65,6 +67,7 @@ impl Args {
             check: self.check,
             listener,
             http_listener,
+            egress: egress.into_iter().next(),
         })
         .await
         .map_err(|error| match error.downcast::<ConfigError>() {

@@ -13,6 +13,8 @@ pub struct Guard {
     pub facilitator_fee: Amount,
     /// Cost of one fetch and conversion.
     pub fetch_cost: Amount,
+    /// Cost of rendering a page in a browser, beside its fetch.
+    pub render_cost: Amount,
     pub minimum_profit: Amount,
 }
 
@@ -39,11 +41,15 @@ pub enum Coin {
 }
 
 impl Guard {
-    pub fn costs(&self, gas: Amount, fetches: usize) -> Costs {
+    /// For so many pages fetched, and so many of them rendered.
+    pub fn costs(&self, gas: Amount, fetches: usize, renders: usize) -> Costs {
+        let fetching = self.fetch_cost.times(fetches);
+        let supplier = fetching.checked_add(self.render_cost.times(renders));
         Costs {
             gas,
             facilitator_fee: self.facilitator_fee,
-            supplier: self.fetch_cost.times(fetches),
+            // An overflow is too much for any sale.
+            supplier: supplier.unwrap_or(Amount::from_units(u64::MAX)),
             minimum_profit: self.minimum_profit,
         }
     }
@@ -55,6 +61,7 @@ pub(in crate::config) fn guard(resolved: &Resolved) -> Result<Guard, ConfigError
         gas_age_max: resolved.seconds("guard.gas_age_seconds_max")?.as_secs(),
         facilitator_fee: resolved.usdc("guard.facilitator_fee_usdc")?,
         fetch_cost: resolved.usdc("guard.fetch_cost_usdc")?,
+        render_cost: resolved.usdc("guard.render_usdc")?,
         minimum_profit: resolved.usdc("guard.minimum_profit_usdc")?,
     })
 }

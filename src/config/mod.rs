@@ -17,6 +17,7 @@ mod llm;
 pub mod mail;
 mod orders;
 mod payment;
+mod render;
 mod supervisor;
 mod tls;
 mod web;
@@ -38,6 +39,7 @@ pub use limits::Limits;
 pub use llm::Llm;
 pub use orders::Orders;
 pub use payment::{FacilitatorAt, FacilitatorAuth, Payment, VerifySettlement};
+pub use render::{Render, RenderUnit};
 pub use sources::{Origin, Resolved};
 pub use supervisor::{Supervisor, journal_listens, wants_colour};
 pub use tls::{CertificateSource, Tls};
@@ -72,6 +74,8 @@ pub struct Config {
     /// The key for offers, receipts and reports.
     pub signing: Option<Signing>,
     pub fetch: Fetch,
+    /// The browser, if configured.
+    pub render: Option<Render>,
     /// Whether the built-in entailment model is used.
     pub entailment_model: bool,
     /// The language model, if configured.
@@ -178,6 +182,7 @@ impl Config {
             guard: guard::guard(resolved)?,
             signing: keys::signing(resolved)?,
             fetch: web::fetch(resolved)?,
+            render: render::render(resolved)?,
             entailment_model: resolved.parse("evidence.model", "true or false")?,
             llm: llm::llm(resolved)?,
             bundles: bundles::bundles(resolved)?,
@@ -208,6 +213,7 @@ impl Config {
             ("lab.acme_directory", self.lab.acme_directory.is_some()),
             ("lab.acme_root", self.lab.acme_root.is_some()),
             ("lab.ca_file", self.lab.ca_file.is_some()),
+            ("lab.render_worker", self.lab.render_worker.is_some()),
             ("lab.crash_at", self.lab.crash_at.is_some()),
         ];
         if let Some((key, _)) = lab.into_iter().find(|(_, is_set)| *is_set) {

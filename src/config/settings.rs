@@ -126,6 +126,7 @@ pub static SETTINGS: &[Setting] = &[
     row("guard.gas_age_seconds_max", Number, Some("120"), "Maximum age of a gas price; an older one is ignored."),
     row("guard.facilitator_fee_usdc", Text, Some("0.001"), "The facilitator's fee per settlement, in USDC."),
     row("guard.fetch_cost_usdc", Text, Some("0.0005"), "Your cost to fetch and convert a page, in USDC."),
+    row("guard.render_usdc", Text, Some("0.0005"), "Your cost to render a page, in USDC; counted where render.browser is set and the request allows rendering."),
     row("guard.minimum_profit_usdc", Text, Some("0.005"), "Minimum profit per sale, in USDC; a sale below it is refused before any work."),
 
     row("signing.key", Secret, None,
@@ -138,6 +139,16 @@ pub static SETTINGS: &[Setting] = &[
     row("fetch.at_once_max", Number, Some("16"), "Pages fetched and converted concurrently. Large ones wait for memory (limits.work_memory_mib)."),
     row("fetch.redirects_max", Number, Some("5"), "Maximum number of redirects. Each is checked like the first address."),
     shown("fetch.blocklist", List, "example.net", "Hosts that are never fetched, including subdomains."),
+
+    shown("render.browser", Text, "auto",
+        "Browser for pages whose text is made by scripts: a path, or \"auto\" for an installed chromium-headless-shell or chromium. Without it no script of a page is run. It runs in its own sandbox, without a network; what it loads passes the same checks as every fetch."),
+    shown("render.socket", Text, "/run/context402-browser.sock",
+        "Socket of the render worker, context402-browser.service. Without it each page is rendered by a child process in namespaces of its own."),
+    row("render.egress_socket", Text, Some("/run/context402-egress.sock"),
+        "With render.socket: where the worker's traffic arrives, unless systemd passes the socket."),
+    row("render.seconds_max", Number, Some("10"), "When a page that does not settle is taken as it is, up to 30. Two seconds later the browser is ended."),
+    row("render.at_once_max", Number, Some("2"), "Pages rendered concurrently, up to 16; further ones wait 5 seconds, then are read without the browser."),
+    row("render.jit", Flag, Some("false"), "Whether the browser compiles scripts to machine code: faster on heavy pages, and a larger target for attacks. Not with the unit's MemoryDenyWriteExecute."),
 
     row("evidence.model", Flag, Some("true"),
         "Whether standard and deep Proof Packs check passages with the built-in entailment model. If false, they compare only words, as quick ones do, and prices and reports say so."),
@@ -232,6 +243,7 @@ pub static SETTINGS: &[Setting] = &[
     shown("lab.acme_directory", Text, "https://127.0.0.1:14000/dir", "For tests on loopback: the directory of another ACME authority, on loopback."),
     shown("lab.acme_root", Text, "/tmp/pebble.pem", "For tests on loopback: the root certificate of that directory's own HTTPS."),
     shown("lab.ca_file", Text, "/tmp/ca.pem", "For tests on loopback: an additional root certificate for https targets."),
+    shown("lab.render_worker", Text, "/usr/bin/context402", "For tests on loopback: the program that is started to render a page, instead of this one."),
     shown("lab.crash_at", Text, "kept", "For tests on loopback: abort the process at this point of a sale (verified, fetched, held, redeeming, kept, settled, recorded), or of an order (event_taken, order_taken, source_kept, sources_done, order_written, order_delivered, mailed), or of a certificate order (acme_begun, acme_account, acme_order, acme_proven, acme_finalized, acme_written, acme_renamed)."),
 ];
 

@@ -32,6 +32,8 @@ pub struct Lab {
     pub acme_directory: Option<String>,
     /// The root of its own HTTPS.
     pub acme_root: Option<PathBuf>,
+    /// The program that renders, in place of this one.
+    pub render_worker: Option<PathBuf>,
     /// Abort the process at this named point of a sale.
     pub crash_at: Option<String>,
 }
@@ -213,6 +215,7 @@ pub(in crate::config) fn lab(resolved: &Resolved) -> Result<Lab, ConfigError> {
             )?),
         },
         acme_root: resolved.optional("lab.acme_root").map(PathBuf::from),
+        render_worker: resolved.optional("lab.render_worker").map(PathBuf::from),
         crash_at: crash_at(resolved)?,
     })
 }

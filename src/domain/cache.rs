@@ -1,5 +1,7 @@
 //! Cache policies of tiers and packs, and which pages a shared cache may store.
 
+use crate::domain::render::Render;
+
 /// Whether the cache may be read, and whether the web may be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CachePolicy {
@@ -23,6 +25,8 @@ pub struct Reading {
     pub cache: CachePolicy,
     /// Skip reading the cache.
     pub refresh: bool,
+    /// Whether the page is opened in a browser, where there is one.
+    pub render: Render,
 }
 
 /// Whether a response's Cache-Control allows its page to be stored and sold to others. The buyer who paid for the fetch

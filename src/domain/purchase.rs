@@ -7,9 +7,11 @@ use crate::domain::amount::Amount;
 use crate::domain::bundle::Bundle;
 use crate::domain::cache::Reading;
 use crate::domain::check::CheckDepth;
+use crate::domain::excerpt::Excerpt;
 use crate::domain::keys::Fingerprint;
 use crate::domain::level::{Level, LineItem, Product};
 use crate::domain::pack::Pack;
+use crate::domain::render::Render;
 use crate::domain::tier::Tier;
 
 /// What a payment buys.
@@ -29,8 +31,10 @@ pub struct ContextPurchase {
     pub target_url: String,
     /// The tier's name.
     pub tier: String,
-    /// Skip reading the cache.
-    pub force_refresh: bool,
+    pub choices: Choices,
+    /// The part of the page that is sold, where it is not the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excerpt: Option<Box<Excerpt>>,
 }
 
 /// A report on one page.
@@ -41,8 +45,34 @@ pub struct ProofPackPurchase {
     pub question: String,
     /// The pack's name.
     pub pack: String,
-    /// Skip reading the cache, be it stated or the pack's default.
+    pub choices: Choices,
+}
+
+/// How the page is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choices {
+    /// Skip reading the cache, be it stated or the level's default.
     pub force_refresh: bool,
+    /// `None`: what the level does by itself. So never that, in words.
+    #[serde(default)]
+    render: Option<Render>,
+}
+
+impl Choices {
+    /// Rendered as the level does by itself.
+    fn refresh(force_refresh: bool) -> Self {
+        Choices {
+            force_refresh,
+            render: None,
+        }
+    }
+
+    pub fn new(level: Level, force_refresh: bool, render: Option<Render>) -> Self {
+        Choices {
+            force_refresh,
+            render: render.filter(|render| *render != Render::of_level(level)),
+        }
+    }
 }
 
 /// Several pages as markdown, in one answer.
@@ -180,12 +210,17 @@ impl ProofPackPurchase {
         pack: Pack,
         question: Option<&str>,
         force_refresh: Option<bool>,
+        render: Option<Render>,
     ) -> Self {
         ProofPackPurchase {
             target_url,
             question: asked(question).to_owned(),
             pack: pack.name().to_owned(),
-            force_refresh: force_refresh.unwrap_or(pack.refreshes_by_default()),
+            choices: Choices::new(
+                Level::Pack(pack),
+                force_refresh.unwrap_or(pack.refreshes_by_default()),
+                render,
+            ),
         }
     }
 
@@ -230,7 +265,10 @@ impl Purchase {
     /// Empties what the buyer wrote. The level stays, and a payment's fingerprint still tells purchases apart.
     pub fn forget_text(&mut self) {
         match self {
-            Purchase::Context(context) => context.target_url = String::new(),
+            Purchase::Context(context) => {
+                context.target_url = String::new();
+                context.excerpt = None;
+            }
             Purchase::ProofPack(pack) => {
                 pack.target_url = String::new();
                 pack.question = String::new();
@@ -291,18 +329,42 @@ impl Purchase {
         }
     }
 
+    /// The part of the page that is bought, where it is not the whole.
+    pub fn excerpt(&self) -> Option<&Excerpt> {
+        match self {
+            Purchase::Context(context) => context.excerpt.as_deref(),
+            _ => None,
+        }
+    }
+
     /// From where the pages are read.
     pub fn reading(&self) -> Reading {
         Reading {
             cache: self.level().cache(),
-            refresh: match self {
-                Purchase::Context(context) => context.force_refresh,
-                Purchase::ProofPack(pack) => pack.force_refresh,
-                Purchase::Pages(pages) => pages.force_refresh,
-                Purchase::ProofBundle(bundle) => bundle.force_refresh,
-                Purchase::Check(check) => check.force_refresh,
-            },
+            refresh: self.choices().force_refresh,
+            render: self.render(),
         }
+    }
+
+    fn choices(&self) -> Choices {
+        match self {
+            Purchase::Context(context) => context.choices,
+            Purchase::ProofPack(pack) => pack.choices,
+            Purchase::Pages(pages) => Choices::refresh(pages.force_refresh),
+            Purchase::ProofBundle(bundle) => Choices::refresh(bundle.force_refresh),
+            Purchase::Check(check) => Choices::refresh(check.force_refresh),
+        }
+    }
+
+    /// Whether the page is opened in a browser.
+    pub fn render(&self) -> Render {
+        let stated = self.choices().render;
+        stated.unwrap_or_else(|| Render::of_level(self.level()))
+    }
+
+    /// The same, where it is not what the level does by itself.
+    pub fn stated_render(&self) -> Option<Render> {
+        self.choices().render
     }
 
     /// What a request has to say of the cache, where it is not what the level does by itself.
@@ -354,6 +416,16 @@ impl Purchase {
         if let Some(question) = self.question() {
             part(question);
         }
+        // Only what is not the level's own: a purchase of before this choice has the fingerprint that it had.
+        if let Some(render) = self.stated_render() {
+            part("render");
+            part(render.name());
+        }
+        if let Some(excerpt) = self.excerpt() {
+            // The members stand in the order of the struct; none that is absent is written.
+            part("excerpt");
+            part(&serde_json::to_string(excerpt).unwrap_or_default());
+        }
         Fingerprint(hash.finalize().into())
     }
 }
@@ -366,7 +438,7 @@ pub mod record {
     use serde::ser::Error as _;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    use super::{ContextPurchase, ProofPackPurchase, Purchase};
+    use super::{Choices, ContextPurchase, ProofPackPurchase, Purchase};
 
     #[derive(Clone, Serialize, Deserialize)]
     enum Recorded {
@@ -391,13 +463,13 @@ pub mod record {
                 Purchase::Context(context) => Some(Recorded::Context {
                     target_url: context.target_url,
                     tier: context.tier,
-                    force_refresh: context.force_refresh,
+                    force_refresh: context.choices.force_refresh,
                 }),
                 Purchase::ProofPack(pack) => Some(Recorded::ProofPack {
                     target_url: pack.target_url,
                     question: pack.question,
                     pack: pack.pack,
-                    force_refresh: pack.force_refresh,
+                    force_refresh: pack.choices.force_refresh,
                 }),
                 Purchase::Pages(_) | Purchase::ProofBundle(_) | Purchase::Check(_) => None,
             }
@@ -412,7 +484,8 @@ pub mod record {
                 } => Purchase::Context(ContextPurchase {
                     target_url,
                     tier,
-                    force_refresh,
+                    choices: Choices::refresh(force_refresh),
+                    excerpt: None,
                 }),
                 Recorded::ProofPack {
                     target_url,
@@ -423,7 +496,7 @@ pub mod record {
                     target_url,
                     question,
                     pack,
-                    force_refresh,
+                    choices: Choices::refresh(force_refresh),
                 }),
                 Recorded::Json(text) => serde_json::from_str(&text)?,
             })
@@ -455,15 +528,16 @@ mod tests {
         Purchase::Context(ContextPurchase {
             target_url: target_url.into(),
             tier: tier.into(),
-            force_refresh,
+            choices: Choices::refresh(force_refresh),
+            excerpt: None,
         })
         .fingerprint()
     }
 
     fn pack(pack: Pack, question: Option<&str>, force_refresh: Option<bool>) -> Fingerprint {
         let url = "https://example.com/".to_owned();
-        Purchase::ProofPack(ProofPackPurchase::new(url, pack, question, force_refresh))
-            .fingerprint()
+        let purchase = ProofPackPurchase::new(url, pack, question, force_refresh, None);
+        Purchase::ProofPack(purchase).fingerprint()
     }
 
     #[test]
@@ -484,11 +558,151 @@ mod tests {
     }
 
     #[test]
+    fn each_part_of_an_excerpt_changes_the_fingerprint_and_is_kept_in_a_record() {
+        use crate::domain::excerpt::{Omitted, Selectors};
+        #[derive(Debug, PartialEq, Serialize, Deserialize)]
+        struct Record(#[serde(with = "record")] Purchase);
+        let text = |text: &str| Some(text.to_owned());
+        let excerpts = [
+            Excerpt::default(),
+            Excerpt {
+                query: text("a"),
+                ..Excerpt::default()
+            },
+            Excerpt {
+                query: text("b"),
+                ..Excerpt::default()
+            },
+            Excerpt {
+                max_tokens: Some(500),
+                ..Excerpt::default()
+            },
+            Excerpt {
+                max_characters: Some(500),
+                ..Excerpt::default()
+            },
+            Excerpt {
+                omitted: Omitted {
+                    links: true,
+                    ..Omitted::default()
+                },
+                ..Excerpt::default()
+            },
+            Excerpt {
+                omitted: Omitted {
+                    images: true,
+                    ..Omitted::default()
+                },
+                ..Excerpt::default()
+            },
+            Excerpt {
+                omitted: Omitted {
+                    tables: true,
+                    ..Omitted::default()
+                },
+                ..Excerpt::default()
+            },
+            Excerpt {
+                selectors: Selectors {
+                    include: text("a"),
+                    exclude: None,
+                },
+                ..Excerpt::default()
+            },
+            Excerpt {
+                selectors: Selectors {
+                    include: None,
+                    exclude: text("a"),
+                },
+                ..Excerpt::default()
+            },
+        ];
+        let mut seen = std::collections::HashSet::new();
+        let config = bincode::config::standard();
+        for excerpt in excerpts {
+            let is_whole = excerpt.is_whole();
+            let purchase = Purchase::Context(ContextPurchase {
+                target_url: "https://example.com/".into(),
+                tier: "fresh".into(),
+                choices: Choices::default(),
+                excerpt: Some(Box::new(excerpt)).filter(|_| !is_whole),
+            });
+            assert_eq!(
+                purchase.fingerprint() == context("https://example.com/", "fresh", false),
+                is_whole
+            );
+            assert!(
+                seen.insert(purchase.fingerprint().to_string()),
+                "{purchase:?}"
+            );
+            let bytes =
+                bincode::serde::encode_to_vec(Record(purchase.clone()), config).expect("bytes");
+            let (read, _): (Record, usize) =
+                bincode::serde::decode_from_slice(&bytes, config).expect("a record");
+            assert_eq!(read.0, purchase);
+            if is_whole {
+                // As it was before there were excerpts.
+                let before = bincode::serde::encode_to_vec(&purchase, config).expect("bytes");
+                assert_eq!(bytes, before);
+            }
+        }
+    }
+
+    #[test]
     fn the_documents_name_the_question_that_is_asked_by_default() {
         let fields = Product::ProofPack.request().fields;
         let question = fields.iter().find(|field| field.name == "question");
         let shown = question.and_then(|field| field.default);
         assert_eq!(shown, Some(format!("{DEFAULT_QUESTION:?}").as_str()));
+    }
+
+    #[test]
+    fn rendering_is_part_of_a_purchase_where_it_is_stated() {
+        let of = |tier: Tier, render| {
+            Purchase::Context(ContextPurchase {
+                target_url: "https://example.com/".to_owned(),
+                tier: tier.name().to_owned(),
+                choices: Choices::new(Level::Tier(tier), false, render),
+                excerpt: None,
+            })
+        };
+        let plain = context("https://example.com/", "fresh", false);
+        assert_eq!(of(Tier::Fresh, None).fingerprint(), plain);
+        assert_eq!(of(Tier::Fresh, Some(Render::Auto)).fingerprint(), plain);
+        assert_ne!(of(Tier::Fresh, Some(Render::Never)).fingerprint(), plain);
+        assert_ne!(
+            of(Tier::Fresh, Some(Render::Always)).fingerprint(),
+            of(Tier::Fresh, Some(Render::Never)).fingerprint()
+        );
+        assert_eq!(of(Tier::Basic, None).render(), Render::Never);
+        assert_eq!(of(Tier::Basic, Some(Render::Auto)).render(), Render::Auto);
+        assert_eq!(of(Tier::Deep, None).render(), Render::Auto);
+    }
+
+    /// A purchase as its level reads it is recorded as before there was a second choice.
+    #[test]
+    fn a_stated_choice_is_recorded_and_the_level_s_own_is_not() {
+        let recorded = |render| {
+            let purchase = Purchase::Context(ContextPurchase {
+                target_url: "https://example.com/".to_owned(),
+                tier: "fresh".to_owned(),
+                choices: Choices::new(Level::Tier(Tier::Fresh), true, render),
+                excerpt: None,
+            });
+            let mut text = Vec::new();
+            let mut to = serde_json::Serializer::new(&mut text);
+            record::serialize(&purchase, &mut to).expect("text");
+            let mut from = serde_json::Deserializer::from_slice(&text);
+            assert_eq!(record::deserialize(&mut from).expect("our own"), purchase);
+            String::from_utf8(text).expect("JSON")
+        };
+        let first = recorded(None);
+        assert!(
+            first.starts_with("{\"Context\"") && !first.contains("render"),
+            "{first}"
+        );
+        assert_eq!(recorded(Some(Render::Auto)), first);
+        assert!(recorded(Some(Render::Never)).contains("never"));
     }
 
     /// A retry credit and a payment identifier of before an upgrade must still be for the same thing.

@@ -6,8 +6,10 @@ use serde::de::{DeserializeOwned, Deserializer, Error, IgnoredAny};
 
 use crate::domain::bundle::Bundle;
 use crate::domain::check::CheckDepth;
+use crate::domain::excerpt::{Excerpt, Omitted, Selectors};
 use crate::domain::level::{Level, Product};
 use crate::domain::pack::Pack;
+use crate::domain::render::Render;
 use crate::domain::schema::{Object, ValidationError, without_mark};
 use crate::domain::shapes;
 use crate::domain::source_list::{address, listed};
@@ -64,6 +66,39 @@ pub struct AccessRequest {
     #[serde(default, deserialize_with = "tier")]
     pub tier: Option<Tier>,
     pub force_refresh: Option<bool>,
+    pub render: Option<Render>,
+    pub query: Option<String>,
+    pub max_tokens: Option<u64>,
+    pub max_characters: Option<u64>,
+    pub include_links: Option<bool>,
+    pub include_images: Option<bool>,
+    pub include_tables: Option<bool>,
+    pub selector: Option<String>,
+    pub exclude_selector: Option<String>,
+}
+
+impl AccessRequest {
+    /// The part of the page that it asks for; what is blank asks for nothing.
+    pub fn excerpt(&self) -> Excerpt {
+        let stated = |text: &Option<String>| {
+            let text = text.as_deref().map(str::trim);
+            text.filter(|text| !text.is_empty()).map(str::to_owned)
+        };
+        Excerpt {
+            query: stated(&self.query),
+            max_tokens: self.max_tokens,
+            max_characters: self.max_characters,
+            omitted: Omitted {
+                links: self.include_links == Some(false),
+                images: self.include_images == Some(false),
+                tables: self.include_tables == Some(false),
+            },
+            selectors: Selectors {
+                include: stated(&self.selector),
+                exclude: stated(&self.exclude_selector),
+            },
+        }
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -73,6 +108,7 @@ pub struct ProofPackRequest {
     #[serde(default, deserialize_with = "pack")]
     pub pack: Option<Pack>,
     pub force_refresh: Option<bool>,
+    pub render: Option<Render>,
 }
 
 #[derive(Clone, Debug, Deserialize)]

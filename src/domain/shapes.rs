@@ -2,9 +2,11 @@
 
 use crate::domain::bundle::{self, Bundle};
 use crate::domain::check::{self, CheckDepth};
+use crate::domain::excerpt;
 use crate::domain::lead::{CONTACT_CHARACTERS_MAX, LABEL_CHARACTERS_MAX, NOTES_CHARACTERS_MAX};
 use crate::domain::level::{PAGES_MAX, Product};
 use crate::domain::pack::Pack;
+use crate::domain::render::Render;
 use crate::domain::schema::{Field, Kind, Object, SourceRules};
 use crate::domain::source_list::LISTED_MAX;
 use crate::domain::tier::Tier;
@@ -52,12 +54,111 @@ const FORCE_REFRESH: Field = Field {
     example: "false",
 };
 
+const RENDER: Field = Field {
+    name: "render",
+    kind: Kind::OneOf(&Render::NAMES),
+    required: false,
+    default: None,
+    doc: "Whether to open the page in a browser, for text that only scripts make: never, auto (if the plain page gives \
+    too little) or always. Default: auto for fresh and deep, never for the other tiers. The quote says whether this \
+    service has a browser.",
+    example: "\"auto\"",
+};
+
 /// Body of the context endpoint and of the retry endpoint (specification 2.4).
 pub static ACCESS_REQUEST: Object = Object {
     name: "AccessRequest",
     doc: "Which page to convert, and how fresh it must be.",
-    fields: &[TARGET_URL, TIER, FORCE_REFRESH],
+    fields: &[
+        TARGET_URL,
+        TIER,
+        FORCE_REFRESH,
+        RENDER,
+        QUERY,
+        MAX_TOKENS,
+        MAX_CHARACTERS,
+        INCLUDE_LINKS,
+        INCLUDE_IMAGES,
+        INCLUDE_TABLES,
+        SELECTOR,
+        EXCLUDE_SELECTOR,
+    ],
     closed: true,
+};
+
+const QUERY: Field = Field {
+    name: "query",
+    kind: Kind::Text {
+        characters_max: QUESTION_CHARACTERS_MAX,
+    },
+    required: false,
+    default: None,
+    doc: "Returns the passages that answer this best, under their headings and in page order, with […] where something was \
+          left out; 2,000 tokens unless max_tokens or max_characters is stated.",
+    example: "\"What does it cost?\"",
+};
+
+const MAX_TOKENS: Field = Field {
+    name: "max_tokens",
+    kind: Kind::Integer {
+        min: excerpt::TOKENS_MIN,
+        max: excerpt::TOKENS_MAX,
+    },
+    required: false,
+    default: None,
+    doc: "Most tokens of the markdown, by an estimate from above that holds for common tokenizers; without query, the \
+          page's beginning.",
+    example: "500",
+};
+
+const MAX_CHARACTERS: Field = Field {
+    name: "max_characters",
+    kind: Kind::Integer {
+        min: excerpt::CHARACTERS_MIN,
+        max: excerpt::CHARACTERS_MAX,
+    },
+    doc: "Most characters (Unicode code points) of the markdown. With max_tokens, both hold.",
+    example: "2000",
+    ..MAX_TOKENS
+};
+
+const INCLUDE_LINKS: Field = Field {
+    name: "include_links",
+    kind: Kind::Flag,
+    required: false,
+    default: Some("true"),
+    doc: "false leaves each link's text and drops its address.",
+    example: "false",
+};
+
+const INCLUDE_IMAGES: Field = Field {
+    name: "include_images",
+    doc: "false drops images.",
+    ..INCLUDE_LINKS
+};
+
+const INCLUDE_TABLES: Field = Field {
+    name: "include_tables",
+    doc: "false drops tables.",
+    ..INCLUDE_LINKS
+};
+
+const SELECTOR: Field = Field {
+    name: "selector",
+    kind: Kind::Text {
+        characters_max: excerpt::SELECTOR_CHARACTERS_MAX,
+    },
+    required: false,
+    default: None,
+    doc: "CSS selector of the elements to read. The page is fetched for it, so the tiers cached and starter do not take it.",
+    example: "\"main\"",
+};
+
+const EXCLUDE_SELECTOR: Field = Field {
+    name: "exclude_selector",
+    doc: "CSS selector of elements to leave out. The page is fetched for it, as for selector.",
+    example: "\".comments\"",
+    ..SELECTOR
 };
 
 /// Body of the context endpoint for several pages at once.
@@ -121,11 +222,18 @@ const PACK_FORCE_REFRESH: Field = Field {
     ..FORCE_REFRESH
 };
 
+const PACK_RENDER: Field = Field {
+    doc: "Whether to open the page in a browser, for text that only scripts make: never, auto (if the plain page gives \
+    too little) or always. Default: auto for standard and deep, never for quick. The quote says whether this service \
+    has a browser.",
+    ..RENDER
+};
+
 /// Body of the Proof Pack endpoint (specification 2.5), and of the retry endpoint for a Proof Pack's credit.
 pub static PROOF_PACK_REQUEST: Object = Object {
     name: "ProofPackRequest",
     doc: "The source, the question, and how thoroughly to check it.",
-    fields: &[SOURCE_URL, QUESTION, PACK, PACK_FORCE_REFRESH],
+    fields: &[SOURCE_URL, QUESTION, PACK, PACK_FORCE_REFRESH, PACK_RENDER],
     closed: true,
 };
 

@@ -5,6 +5,7 @@
 pub mod bundle;
 pub mod check;
 mod engine;
+pub mod excerpt;
 mod reading;
 pub mod report;
 pub mod synthesis;
@@ -357,6 +358,28 @@ impl<'a> Examiner<'a> {
             _ => Vec::new(),
         };
         findings::check(&self.page, question, &whole, &parts)
+    }
+
+    /// What could answer a question, best first: the units that are compared with it in full, then those that share a word
+    /// with it. Nothing for an open question, and for one of which the text has no word.
+    pub fn ranking(&self, question: &str, reading: Reading) -> Vec<Range<usize>> {
+        let question = cut(question);
+        let is_claim = match reading {
+            Reading::Guess => !claims::is_question(question),
+            reading => reading == Reading::Claim,
+        };
+        if open_question::is_open(question) {
+            return Vec::new();
+        }
+        let judge = Judge {
+            page: &self.page,
+            model: self.model,
+            depth: Depth::Quick,
+        };
+        let units = judge.ranking(question, is_claim).into_iter();
+        units
+            .map(|unit| self.page.units[unit].range.clone())
+            .collect()
     }
 
     /// The signals that the decisions are fitted to, in the order of [`signal_names`].

@@ -3,9 +3,11 @@
 pub mod bundle;
 pub mod check;
 pub mod demo;
+pub mod excerpts;
 pub mod first_words;
 pub mod markdown_alternate;
 pub mod pdf;
+pub mod rendering;
 pub mod report;
 pub mod reports;
 pub mod robots;

@@ -30,6 +30,7 @@ use crate::domain::payment::{Event, Means, Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
+use crate::flows::content::rendering;
 use crate::flows::content::source::{self, Trouble};
 use crate::flows::sale::deliver::Goods;
 use crate::flows::sale::margin_guard::{Judged, Unsold, Work};
@@ -240,8 +241,11 @@ pub fn check_margin(app: &Shared, purchase: &Purchase, means: Means) -> Result<J
     let reading = purchase.reading();
     let pages = purchase.target_urls();
     let fetched = pages.filter(|url| source::may_fetch(reading, url, &app.sample.url));
+    let fetches = fetched.count();
+    let renders = rendering::may_render(app, reading.render);
     let work = Work {
-        fetches: fetched.count(),
+        fetches,
+        renders: if renders { fetches } else { 0 },
         asks_model: app.outside.llm.is_some() && purchase.level().may_synthesize(),
         settles: means.is_settled_later(),
     };

@@ -4,6 +4,7 @@
 mod bodies;
 pub mod call;
 pub mod client;
+mod coding;
 mod connection_limit;
 pub mod forwarded;
 mod host;
@@ -24,6 +25,7 @@ mod write_timeout;
 
 pub use bodies::Bodies;
 pub use call::{Call, Peer, Query};
+pub use coding::Encoder;
 pub use hyper::HeaderMap;
 pub use hyper::body::Bytes;
 pub use pieces::Sink;

@@ -101,6 +101,26 @@ impl Reply {
         self.body.len() + self.rest.iter().map(Bytes::len).sum::<usize>()
     }
 
+    /// Whether its body is made while it is sent.
+    pub(in crate::http) fn is_streamed(&self) -> bool {
+        self.pieces.is_some()
+    }
+
+    /// The body as it lies.
+    pub(in crate::http) fn parts(&self) -> Vec<Bytes> {
+        std::iter::once(&self.body)
+            .chain(&self.rest)
+            .cloned()
+            .collect()
+    }
+
+    /// Puts the encoded body in place of the body.
+    pub(in crate::http) fn set_encoded(&mut self, body: Bytes, is_shared: bool) {
+        self.body = body;
+        self.rest = Vec::new();
+        self.is_shared = is_shared;
+    }
+
     /// Takes the body away.
     pub(in crate::http) fn empty_body(&mut self) {
         self.body = Bytes::new();

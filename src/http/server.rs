@@ -20,6 +20,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::http::bodies::Bodies;
 use crate::http::call::Peer;
+use crate::http::coding::Encoder;
 use crate::http::connection_limit::{ConnectionLimit, ConnectionPermit};
 use crate::http::forwarded::TrustedProxies;
 use crate::http::idle::{Answering, Idle, Turns};
@@ -325,6 +326,7 @@ pub fn plain<S: Send + Sync + 'static>(
             runs_max: PLAIN_RUNS_MAX,
         },
         bodies: Bodies::new(PLAIN_BODIES_BYTES_MAX),
+        encoder: Encoder::default(),
         hooks: Hooks {
             refuse: |_, refused, _| Reply::text(404, format!("{refused:?}\n")),
             knows_operator: |_, _| false,

@@ -16,6 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::http::bodies::{self, Bodies, NoRoom};
 use crate::http::call::{Call, Peer, Query};
+use crate::http::coding::{self, Accepted, Encoder};
 use crate::http::connection_limit::{ConnectionLimit, ConnectionPermit, Full};
 use crate::http::forwarded::TrustedProxies;
 use crate::http::host;
@@ -36,6 +37,7 @@ pub struct Shell<S: 'static, D: 'static> {
     pub limits: Limits,
     /// The request bodies in memory.
     pub bodies: Bodies,
+    pub encoder: Encoder,
     pub hooks: Hooks<S, D>,
     /// Whose word on where a request comes from counts.
     pub trusted_proxies: TrustedProxies,
@@ -199,6 +201,10 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         let method_text = Method::parse(request.method().as_str()).map_or("OTHER", Method::name);
         let is_paid = self.carries_payment(request.headers());
         let conditional = request.headers().get("if-none-match").cloned();
+        let accepted = match is_encoded_for(request.headers(), peer) {
+            true => Accepted::of(request.headers()),
+            false => Accepted::default(),
+        };
         let mut pattern = "-";
         let mut reply = match is_full {
             true => {
@@ -216,10 +222,17 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
                     .await
             }
         };
+        coding::note_variance(&mut reply);
+        let coding = accepted.coding(&reply);
         let reads = matches!(method_text, "GET" | "HEAD");
         if reads && reply.status == 200 && is_current(conditional.as_ref(), &reply.headers) {
             reply.status = 304;
             reply.empty_body();
+            if let Some(coding) = coding {
+                coding::mark_tag(&mut reply, coding);
+            }
+        } else if let Some(coding) = coding {
+            reply = self.encoder.encode(reply, coding).await;
         }
         if takes_room(&reply, peer) && !slot.begin(reply.length()).await {
             let asked = Asked {
@@ -577,9 +590,6 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             .fixed("access-control-max-age", "86400")
     }
 
-    /// Accept-Encoding is not looked at. Answers are private, signed or tagged by their bytes, and hold secrets beside
-    /// text that strangers chose (BREACH); what is public and constant is compressed by the proxy in front, which takes
-    /// no memory from sales.
     fn respond(&self, reply: Reply, request_id: &str, slot: &Arc<Slot>) -> Response<Content> {
         let status = StatusCode::from_u16(reply.status);
         let (mut headers, content) = reply.content(slot);
@@ -694,7 +704,18 @@ pub fn method_list(methods: &[Method]) -> String {
         .join(", ")
 }
 
-/// RFC 9110, 13.1.2: If-None-Match compares weakly.
+/// Whether the answer may be encoded, as far as the request tells.
+///
+/// SECURITY: the length of an encoded answer tells what its parts share (BREACH). That is of use to somebody who can make
+/// another's browser ask again and again with its credentials, so what is answered to credentials is not encoded: the
+/// operator's, and any request with a cookie or authorization. What is paid for is asked for once, with a signature.
+fn is_encoded_for(headers: &HeaderMap, peer: Peer) -> bool {
+    peer != Peer::Operator
+        && !headers.contains_key("cookie")
+        && !headers.contains_key("authorization")
+}
+
+/// RFC 9110, 13.1.2: If-None-Match compares weakly. An answer is as current in one coding as in another.
 fn is_current(conditional: Option<&HeaderValue>, headers: &HeaderMap) -> bool {
     let (Some(conditional), Some(etag)) = (
         conditional.and_then(|value| value.to_str().ok()),
@@ -708,7 +729,7 @@ fn is_current(conditional: Option<&HeaderValue>, headers: &HeaderMap) -> bool {
     conditional
         .split(',')
         .map(str::trim)
-        .any(|tag| tag == "*" || tag.trim_start_matches("W/") == etag)
+        .any(|tag| tag == "*" || coding::plain_tag(tag.trim_start_matches("W/")) == etag)
 }
 
 fn log_access(seen: &Seen, peer: Peer, bytes: usize, request_id: &str) {

@@ -371,7 +371,7 @@ fn names_comments(token: &str) -> bool {
             .any(|word| before.eq_ignore_ascii_case(word))
         && (rest.is_empty()
             || rest.starts_with(|c: char| c.is_ascii_digit())
-            || PARTS_OF_COMMENTS.iter().any(|word| begins(&word)))
+            || PARTS_OF_COMMENTS.iter().any(begins))
 }
 
 /// What stands before `comment` in names of other things.

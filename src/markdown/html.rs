@@ -43,11 +43,13 @@ impl Selector<'_> {
     }
 }
 
+/// `may_look_elsewhere`: whether text from other places stands in for a page that has hardly any.
 pub(super) fn html_page(
     builder: Builder,
     settings: &Settings,
     model: &Arc<Model>,
     include_comments: bool,
+    may_look_elsewhere: bool,
 ) -> Result<Page, ConvertError> {
     let (mut own, collected, links) = builder.finish();
     let selector = Selector {
@@ -61,7 +63,10 @@ pub(super) fn html_page(
         confidence,
     } = selector.kept(&own);
     let own_words = kept_words(&own, &own_kept);
-    let mut found = fallback::find(&collected, &links, &selector, own_words)?;
+    let mut found = match may_look_elsewhere {
+        true => fallback::find(&collected, &links, &selector, own_words)?,
+        false => None,
+    };
     if !settings.full && found.is_none() && own_words > 0 {
         let (title, site) = (collected.headline(), collected.site_name());
         begin_with_title(&mut own, &mut own_kept, title.as_deref(), site.as_deref());

@@ -15,6 +15,8 @@ mod kinds;
 mod links;
 mod markup;
 mod metadata;
+mod narrow;
+mod omit;
 mod outline;
 mod page;
 mod passages;
@@ -52,6 +54,9 @@ pub use select::training::{TrainingBlock, TrainingPage};
 
 pub(crate) use dates::{MONTHS, WEEKDAYS};
 pub use injection::{addresses_models, instructions, plainly_addresses_models};
+pub use narrow::Narrowing;
+pub use omit::{Omitted, without};
+
 pub use kinds::{ContentKind, RECOGNISED_BYTES, may_be_read, recognised};
 
 pub use page::{ContentSource, ConvertError, Heading, Link, Metadata, Page};
@@ -86,6 +91,7 @@ pub struct Converter {
     model: Arc<Model>,
     is_training: bool,
     include_comments: bool,
+    narrowing: Option<Narrowing>,
     bytes: u64,
     stage: Stage,
 }
@@ -122,6 +128,7 @@ impl Converter {
             model,
             is_training: false,
             include_comments: false,
+            narrowing: None,
             settings,
             bytes: 0,
             stage: Stage::Waiting {
@@ -134,6 +141,15 @@ impl Converter {
     /// Keeps the comments under an article, which are left out otherwise. Before the last byte.
     pub fn include_comments(&mut self) {
         self.include_comments = true;
+    }
+
+    /// Reads only what these selectors leave of an HTML page. Before the first byte. Where elements are named, all that is
+    /// in them is kept.
+    #[must_use]
+    pub fn narrowed(mut self, narrowing: Narrowing) -> Self {
+        self.settings.full |= narrowing.selects();
+        self.narrowing = Some(narrowing);
+        self
     }
 
     /// Takes the next decoded (uncompressed) bytes of the page. An error is final and is given again by every later
@@ -153,6 +169,10 @@ impl Converter {
 
     /// The page, once all of its bytes are pushed.
     pub fn finish(mut self) -> Result<Page, ConvertError> {
+        let selects = self.narrowing.as_ref().is_some_and(Narrowing::selects);
+        if selects && self.settings.kind != ContentKind::Html {
+            return Err(ConvertError::SelectorUnmatched);
+        }
         if self.settings.kind == ContentKind::Pdf {
             let page = match self.stage {
                 Stage::Waiting { bytes, .. } => kinds::pdf_page(&bytes, &self.settings),
@@ -168,6 +188,7 @@ impl Converter {
                 &self.settings,
                 &self.model,
                 self.include_comments,
+                !selects,
             )?,
             Sink::Text(text) => kinds::text_page(&text, &self.settings)?,
         };
@@ -220,6 +241,13 @@ impl Converter {
             Stage::Waiting { .. } => unreachable!("reading began above"),
         };
         sink.write(&mut decoding, &[], true)?;
+        if let (Sink::Text(html), Some(narrowing), ContentKind::Html) =
+            (&sink, &self.narrowing, self.settings.kind)
+        {
+            let mut reader = self.reader();
+            reader.read(&narrowing.narrowed(html)?)?;
+            sink = Sink::Html(Box::new(reader));
+        }
         Ok((sink, was_guessed))
     }
 
@@ -257,15 +285,17 @@ impl Converter {
         charset::declared(head, self.settings.charset.as_deref(), is_markup)
     }
 
+    fn reader(&self) -> Reader {
+        let links = Links::new(self.settings.url.clone());
+        let mut builder = Builder::new(links, self.settings.full, Arc::clone(&self.model));
+        builder.is_training = self.is_training;
+        Reader::new(builder)
+    }
+
     fn begin(&mut self, encoding: &'static Encoding, bytes: &[u8]) -> Result<(), ConvertError> {
         let mut decoding = Decoding::of(encoding);
         let mut sink = match self.settings.kind {
-            ContentKind::Html => {
-                let links = Links::new(self.settings.url.clone());
-                let mut builder = Builder::new(links, self.settings.full, Arc::clone(&self.model));
-                builder.is_training = self.is_training;
-                Sink::Html(Box::new(Reader::new(builder)))
-            }
+            ContentKind::Html if self.narrowing.is_none() => Sink::Html(Box::new(self.reader())),
             _ => Sink::Text(String::new()),
         };
         sink.write(&mut decoding, bytes, false)?;

@@ -86,6 +86,8 @@ pub enum ConvertError {
     TooLarge,
     /// Nothing readable was left; an empty page is never sold.
     Empty,
+    /// No element of the page is one that the selector names.
+    SelectorUnmatched,
     /// There is a wall in place of the content.
     Walled(Wall),
     /// The page needs more memory than one conversion may use.
@@ -108,6 +110,7 @@ impl fmt::Display for ConvertError {
             ConvertError::Walled(wall) => return wall.fmt(f),
             ConvertError::TooLarge => "The page is larger than 5,242,880 bytes once decoded",
             ConvertError::Empty => "The page holds no readable text",
+            ConvertError::SelectorUnmatched => "The selector matches no element of the page",
             ConvertError::OutOfMemory => {
                 "The page's markup needs more memory than a conversion may use"
             }

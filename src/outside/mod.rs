@@ -23,6 +23,7 @@ mod names;
 pub mod network;
 pub mod probe;
 pub mod process;
+pub mod render;
 pub mod robots;
 mod roots;
 pub mod supervisor;
@@ -38,6 +39,7 @@ use crate::outside::hooks::Hook;
 use crate::outside::llm::Llm;
 use crate::outside::mailer::Mailer;
 use crate::outside::memory::Memory;
+use crate::outside::render::Renderer;
 use crate::outside::robots::RobotsFiles;
 use crate::outside::web::Web;
 
@@ -53,6 +55,8 @@ pub struct Outside {
     pub hook: Option<Hook>,
     pub mailer: Mailer,
     pub web: Web,
+    /// The browser, where one is configured.
+    pub renderer: Option<Renderer>,
     /// For pages, sources and answers that are made.
     pub memory: Memory,
     /// Places for fetches with their conversion.

@@ -42,13 +42,33 @@ impl Notifier {
     }
 }
 
-/// The listeners that the supervisor has bound for us. To be asked for before there are threads: it takes its variables
-/// out of the environment.
-pub fn inherited() -> io::Result<Vec<std::net::TcpListener>> {
+/// The listeners that the supervisor has bound for us.
+#[derive(Debug)]
+pub struct Inherited {
+    pub tcp: Vec<std::net::TcpListener>,
+    pub unix: Vec<std::os::unix::net::UnixListener>,
+}
+
+/// To be asked for before there are threads: it takes its variables out of the environment.
+pub fn inherited() -> io::Result<Inherited> {
     let mut handed_over = ListenFd::from_env();
-    let taken = (0..handed_over.len()).map(|at| handed_over.take_tcp_listener(at));
-    let taken: io::Result<Vec<_>> = taken.collect();
-    Ok(taken?.into_iter().flatten().collect())
+    let mut inherited = Inherited {
+        tcp: Vec::new(),
+        unix: Vec::new(),
+    };
+    for at in 0..handed_over.len() {
+        // One of the other kind is left where it is.
+        match handed_over.take_unix_listener(at) {
+            Ok(listener) => inherited.unix.extend(listener),
+            Err(_) => inherited.tcp.extend(handed_over.take_tcp_listener(at)?),
+        }
+    }
+    Ok(inherited)
+}
+
+/// The Unix sockets of them.
+pub fn inherited_unix() -> io::Result<Vec<std::os::unix::net::UnixListener>> {
+    Ok(inherited()?.unix)
 }
 
 /// Which of them is the service's and which, by its port, is for plain HTTP beside HTTPS.

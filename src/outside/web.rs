@@ -11,17 +11,18 @@ mod error;
 mod tests;
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ureq::http::HeaderMap;
 
 use crate::domain::cache;
+use crate::domain::excerpt::Selectors;
 use crate::domain::robots::{self, Robots};
 use crate::domain::target::TargetUrl;
 use crate::domain::usage::Usage;
-use crate::markdown::{ContentKind, Converter, Page, Settings};
+use crate::markdown::{ContentKind, ConvertError, Converter, Narrowing, Page, Settings};
 use crate::outside::memory::{MemoryFull, MemoryPermit};
 use crate::outside::network::{Asker, ForbiddenHosts, Network};
 use crate::outside::web::body::Body;
@@ -92,6 +93,10 @@ impl ClearedTarget {
 pub struct FetchOptions {
     /// Keep the whole page instead of its main content.
     pub full: bool,
+    /// Give a page of HTML without text as an empty one instead of an error: a browser may show more.
+    pub keeps_empty: bool,
+    /// Read only what these leave of a page of HTML.
+    pub selectors: Selectors,
     /// Validators of a kept copy, as the server sent them.
     pub if_none_match: Option<String>,
     pub if_modified_since: Option<String>,
@@ -218,6 +223,16 @@ impl Web {
         Ok(ClearedTarget::of(target, checked))
     }
 
+    /// A cleared target's addresses, each with the socket that is dialled for it.
+    pub fn dialled<'a>(
+        &'a self,
+        cleared: &'a ClearedTarget,
+    ) -> impl Iterator<Item = (IpAddr, SocketAddr)> + 'a {
+        let (host, port) = (cleared.target.host(), cleared.target.port());
+        let addresses = cleared.addresses.iter();
+        addresses.map(move |&address| (address, self.network.dialled(host, address, port)))
+    }
+
     /// Fetches the page, follows its redirects and converts what comes, all while it comes. In the end the permit is
     /// what the page takes as markdown and as JSON. Blocking.
     pub fn fetch(
@@ -239,16 +254,29 @@ impl Web {
             charset: body.charset.clone(),
             full: options.full,
         });
+        if !options.selectors.is_nothing() {
+            let Selectors { include, exclude } = &options.selectors;
+            // They were parsed when the request was read.
+            let narrowing = Narrowing::new(include.as_deref(), exclude.as_deref());
+            let narrowing =
+                narrowing.map_err(|_| FetchError::Convert(ConvertError::SelectorUnmatched))?;
+            converter = converter.narrowed(narrowing);
+        }
         let deadline = options.deadline.min(started + self.settings.budget);
         let mut resize = |bytes: usize| {
             let resized = permit.resize(bytes, deadline);
             resized.map_err(|MemoryFull| FetchError::Overloaded)
         };
         let (kind, mut bytes) = (body.kind, 0);
+        // The page as a whole, and twice what is left of it.
+        let narrowing_factor = match options.selectors.is_nothing() {
+            true => 0,
+            false => 3,
+        };
         let mut extracting = Duration::ZERO;
         let (body, drained) = body.drain(|chunk| {
             bytes += chunk.len();
-            resize(bytes * reading_factor(kind))?;
+            resize(bytes * (reading_factor(kind) + narrowing_factor))?;
             let began = Instant::now();
             let outcome = converter.push(chunk);
             extracting += began.elapsed();
@@ -259,7 +287,14 @@ impl Web {
         }
         let fetching = started.elapsed().saturating_sub(extracting);
         let began = Instant::now();
-        let page = converter.finish().map_err(FetchError::Convert)?;
+        let page = match converter.finish() {
+            Err(ConvertError::Empty | ConvertError::SelectorUnmatched)
+                if options.keeps_empty && kind == ContentKind::Html =>
+            {
+                Page::default()
+            }
+            converted => converted.map_err(FetchError::Convert)?,
+        };
         extracting += began.elapsed();
         resize(page.markdown.len() * (1 + JSON_FACTOR))?;
         Ok(Fetched::Page(Box::new(FetchedPage {
@@ -394,16 +429,11 @@ impl Web {
         headers: &[(&str, &str)],
         deadline: Instant,
     ) -> Result<Answer, FetchError> {
-        let host = hop.target.host();
-        let sockets: Vec<_> = hop
-            .addresses
-            .iter()
-            .map(|&address| dial::Pin {
-                address,
-                dialled: self.network.dialled(host, address, hop.target.port()),
-            })
+        let sockets = self.dialled(hop);
+        let sockets: Vec<_> = sockets
+            .map(|(address, dialled)| dial::Pin { address, dialled })
             .collect();
-        let is_lab = self.network.is_lab_host(host);
+        let is_lab = self.network.is_lab_host(hop.target.host());
         self.dialler
             .get(&hop.target, sockets, is_lab, headers, deadline)
     }

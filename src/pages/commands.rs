@@ -8,12 +8,15 @@ use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::pages::site::Site;
 
+/// The budget of the excerpts that are shown.
+pub const EXCERPT_TOKENS: u64 = 500;
+
 /// What a command buys.
 #[derive(Clone, Copy, Debug)]
 pub struct Item<'a> {
     pub target_url: &'a str,
     pub level: Level,
-    /// The question, for a report.
+    /// The question of a report; of a page, the query for its passages within [`EXCERPT_TOKENS`].
     pub question: Option<&'a str>,
     /// Overrides the cache mode of the level.
     pub force_refresh: Option<bool>,
@@ -29,6 +32,14 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// The passages of a page that answer a query.
+    pub fn passages(target_url: &'a str, query: &'a str, tier: Tier) -> Self {
+        Item {
+            question: Some(query),
+            ..Item::page(target_url, tier)
+        }
+    }
+
     pub fn report(target_url: &'a str, question: &'a str, pack: Pack) -> Self {
         Item {
             target_url,
@@ -41,7 +52,14 @@ impl<'a> Item<'a> {
     /// The members of the request's body, names and values.
     fn members(&self) -> Vec<(&'static str, Value)> {
         let mut members = vec![("target_url", Value::from(self.target_url))];
-        members.extend(self.question.map(|question| ("question", question.into())));
+        match (self.level.product(), self.question) {
+            (Product::Context, Some(query)) => {
+                members.push(("query", query.into()));
+                members.push(("max_tokens", EXCERPT_TOKENS.into()));
+            }
+            (_, Some(question)) => members.push(("question", question.into())),
+            (_, None) => {}
+        }
         members.push((self.level.product().level_word(), self.level.name().into()));
         members.extend(
             self.force_refresh
@@ -250,5 +268,9 @@ mod tests {
         let value: Value = serde_json::from_str(&body(report)).expect("it is JSON");
         assert_eq!(value["question"], "Is it \"free\"?");
         assert_eq!(value["pack"], "quick");
+        let passages = Item::passages("https://example.com/", "Is it \"free\"?", Tier::Fresh);
+        let value: Value = serde_json::from_str(&body(passages)).expect("it is JSON");
+        assert_eq!(value["query"], "Is it \"free\"?");
+        assert_eq!(value["max_tokens"], EXCERPT_TOKENS);
     }
 }

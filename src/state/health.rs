@@ -36,7 +36,18 @@ pub struct Health {
     not_selling_since: AtomicU64,
     pub(crate) gas: Mutex<Gas>,
     mail: Mutex<Option<MailTry>>,
+    renderer: Mutex<RendererHealth>,
     tls: Mutex<TlsHealth>,
+}
+
+/// The browser, where one is configured.
+#[derive(Clone, Debug, Default)]
+pub struct RendererHealth {
+    /// Its name and version, once it has answered.
+    pub browser: Option<String>,
+    /// Why it does not work.
+    pub trouble: Option<String>,
+    pub checked_at: Option<UnixSeconds>,
 }
 
 /// The certificate of our own HTTPS.
@@ -85,6 +96,26 @@ pub struct Gas {
 }
 
 impl Health {
+    /// Whether the browser works, by its latest use or check.
+    pub fn note_renderer(&self, now: UnixSeconds, trouble: Option<String>) {
+        let mut renderer = self.renderer_mut();
+        renderer.trouble = trouble;
+        renderer.checked_at = Some(now);
+    }
+
+    /// What the browser calls itself.
+    pub fn note_browser(&self, browser: &str) {
+        self.renderer_mut().browser = Some(browser.to_owned());
+    }
+
+    pub fn renderer(&self) -> RendererHealth {
+        self.renderer_mut().clone()
+    }
+
+    fn renderer_mut(&self) -> MutexGuard<'_, RendererHealth> {
+        self.renderer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether a sale may begin.
     pub fn check_can_sell(&self, tasks: &TaskTracker) -> Result<(), Refusal> {
         let refuse = |message: &str| Err(Refusal::new(Code::Overloaded, message));

@@ -9,11 +9,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::domain::excerpt::Selectors;
+use crate::domain::render::RenderNote;
 use crate::domain::time::UnixSeconds;
 use crate::domain::usage::Usage;
 use crate::markdown::{
-    ContentKind, ContentSource, ConvertError, Converter, Page, Settings, WALL_BYTES_MAX, Warning,
-    has_text, wall_of_markdown,
+    ContentKind, ContentSource, ConvertError, Converter, Narrowing, Page, Settings, WALL_BYTES_MAX,
+    Warning, has_text, wall_of_markdown,
 };
 
 /// A page ready to be served.
@@ -90,9 +92,55 @@ fn unfetched(
         extract_time: Duration::ZERO,
         usage: &Usage::default(),
         fetched_at: now,
+        render: None,
     };
     let goods = page_goods(&page, &facts)?;
     Ok((page, goods))
+}
+
+/// Why a page that was not fetched could not be made.
+#[derive(Debug)]
+pub enum Unfetched {
+    Convert(ConvertError),
+    Other(String),
+}
+
+/// What selectors leave of a page of HTML that was not fetched.
+pub fn selected_page(
+    url: &str,
+    html: &str,
+    selectors: &Selectors,
+    now: UnixSeconds,
+) -> Result<PageGoods, Unfetched> {
+    let other = |error: &dyn std::fmt::Display| Unfetched::Other(error.to_string());
+    let narrowing = Narrowing::new(selectors.include.as_deref(), selectors.exclude.as_deref());
+    let mut converter = Converter::new(Settings {
+        kind: ContentKind::Html,
+        url: url
+            .parse()
+            .map_err(|error: url::ParseError| other(&error))?,
+        charset: Some("utf-8".to_owned()),
+        full: false,
+    })
+    .narrowed(narrowing.map_err(Unfetched::Other)?);
+    converter
+        .push(html.as_bytes())
+        .map_err(Unfetched::Convert)?;
+    let page = converter.finish().map_err(Unfetched::Convert)?;
+    let facts = PageFacts {
+        final_url: url,
+        status: 200,
+        content_type: "text/html; charset=utf-8",
+        kind: ContentKind::Html,
+        source_sha256: Sha256::digest(html).into(),
+        bytes_fetched: html.len() as u64,
+        fetch_time: Duration::ZERO,
+        extract_time: Duration::ZERO,
+        usage: &Usage::default(),
+        fetched_at: now,
+        render: None,
+    };
+    page_goods(&page, &facts).map_err(|error| other(&error))
 }
 
 /// No wall has more tokens: markdown of more characters is not looked at.
@@ -158,11 +206,27 @@ pub struct PageFacts<'a> {
     /// What the site says about the page's use outside of it.
     pub usage: &'a Usage,
     pub fetched_at: UnixSeconds,
+    /// Where a browser was asked for the page.
+    pub render: Option<RenderFacts>,
+}
+
+/// What came of asking a browser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RenderFacts {
+    /// Whether the markdown is of the page as the browser shows it.
+    pub rendered: bool,
+    pub render_ms: u64,
+    pub note: Option<RenderNote>,
 }
 
 /// The page's part of an answer (bodies, Context 200): everything that does not depend on who buys it.
 #[derive(Serialize)]
 struct Members<'a> {
+    /// First, so that a cached page's first bytes tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rendered: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    render_ms: Option<u64>,
     markdown: &'a str,
     final_url: &'a str,
     http_status: u16,
@@ -191,6 +255,8 @@ pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde
     let content_sha256 = hex::encode(Sha256::digest(&page.markdown));
     let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let mut members = serde_json::to_vec(&Members {
+        rendered: facts.render.map(|render| render.rendered),
+        render_ms: facts.render.map(|render| render.render_ms),
         markdown: &page.markdown,
         final_url: facts.final_url,
         http_status: facts.status,
@@ -220,7 +286,7 @@ pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde
         content_sha256: &content_sha256,
         source_sha256: hex::encode(facts.source_sha256),
         fetched_at: facts.fetched_at.0,
-        warnings: warnings(page, facts.usage),
+        warnings: warnings(page, facts),
         policy: policy(page, facts.usage),
     })?;
     // The braces belong to the answer that the members become a part of.
@@ -281,11 +347,14 @@ fn content_source(source: ContentSource, kind: ContentKind) -> &'static str {
     }
 }
 
-fn warnings(page: &Page, usage: &Usage) -> Vec<Value> {
-    let refuses_ai = usage.refuses_ai(&page.meta_robots);
+fn warnings(page: &Page, facts: &PageFacts<'_>) -> Vec<Value> {
+    let refuses_ai = facts.usage.refuses_ai(&page.meta_robots);
     let noai = refuses_ai.then_some(Warning::NoaiSignal);
     let all = page.warnings.iter().copied().chain(noai);
-    all.map(|warning| json!({"code": warning.code(), "message": warning.message()}))
+    let all = all.map(|warning| (warning.code(), warning.message()));
+    let render = facts.render.and_then(|render| render.note);
+    let all = all.chain(render.map(|note| (note.code(), note.message())));
+    all.map(|(code, message)| json!({"code": code, "message": message}))
         .collect()
 }
 

@@ -5,7 +5,7 @@ use redb::ReadableTable;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::ids::QuoteId;
-use crate::domain::purchase::{ContextPurchase, Purchase};
+use crate::domain::purchase::{Choices, ContextPurchase, Purchase};
 use crate::domain::time::{QUOTE_SECONDS, UnixSeconds};
 use crate::store::record::{decode, decode_as, encode_as, version};
 use crate::store::tables::{QUOTES, Snapshot, Tables};
@@ -61,7 +61,8 @@ impl From<PageQuote> for QuoteRecord {
             purchase: Purchase::Context(ContextPurchase {
                 target_url: quote.target_url,
                 tier: quote.recommended_tier,
-                force_refresh: false,
+                choices: Choices::default(),
+                excerpt: None,
             }),
             amount_units: quote.amount_units,
             content_sha256: quote.content_sha256,

@@ -19,7 +19,7 @@ use crate::domain::ids::{OrderId, QuoteId, ReportId, ShareSlug};
 use crate::domain::margin::MarginReceipt;
 use crate::domain::order::{Order, OrderState};
 use crate::domain::payment::{Credit, Delivery, KeptAnswer, Means, Payment, State};
-use crate::domain::purchase::{ContextPurchase, Purchase};
+use crate::domain::purchase::{Choices, ContextPurchase, Purchase};
 use crate::domain::time::{PAGE_SECONDS, REPORT_SECONDS, UnixSeconds};
 use crate::store::open_error::OpenError;
 
@@ -149,7 +149,8 @@ fn payment() -> Payment {
         purchase: Purchase::Context(ContextPurchase {
             target_url: "https://example.com/".to_owned(),
             tier: "fresh".to_owned(),
-            force_refresh: false,
+            choices: Choices::default(),
+            excerpt: None,
         }),
         fingerprint: Fingerprint([4; 32]),
         identifier: Some(IdentifierKey([7; 32])),

@@ -9,7 +9,7 @@ use crate::domain::evm::{Address, Nonce};
 use crate::domain::keys::{IdentifierKey, PayloadHash, PaymentKey};
 use crate::domain::margin::MarginReceipt;
 use crate::domain::payment::{Delivery, Event, KeptAnswer, Means, Payment, State};
-use crate::domain::purchase::{ContextPurchase, Purchase};
+use crate::domain::purchase::{Choices, ContextPurchase, Purchase};
 use crate::domain::time::UnixSeconds;
 use crate::flows::sale::payments::{self, FreshCredit};
 use crate::store::{Due, DueKind, Settings, Store, StoreError};
@@ -89,7 +89,8 @@ fn payment(number: u8) -> Payment {
     let purchase = Purchase::Context(ContextPurchase {
         target_url: format!("https://news.sample-site.org/{number}"),
         tier: "fresh".to_owned(),
-        force_refresh: false,
+        choices: Choices::default(),
+        excerpt: None,
     });
     let receipt = MarginReceipt {
         revenue: 30_000,

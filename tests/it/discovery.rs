@@ -68,7 +68,7 @@ fn pages_are_json_where_json_is_asked_for() {
         for accept in ["application/json", "application/json, text/plain, */*"] {
             let answer = ask(accept).expect(status);
             assert_eq!(answer.must("content-type"), "application/json", "{page}");
-            assert_eq!(answer.must("vary"), "Accept", "{page}");
+            assert_eq!(answer.must("vary"), "Accept, Accept-Encoding", "{page}");
         }
     }
 }

@@ -23,6 +23,8 @@ mod chain;
 mod challenge;
 /// The program's commands, as child processes.
 mod cli;
+/// Answers in gzip and brotli.
+mod codings;
 /// The operator's commands for outbox, ledger, data and brake.
 mod commands;
 /// The operator over the network: the token, the console with its forms, and the brake.
@@ -37,6 +39,8 @@ mod discovery;
 mod documents;
 /// What buyers ask of pages, and whether they are told the truth.
 mod evidence;
+/// Parts of pages: passages within a budget, and what is left out.
+mod excerpts;
 /// Requests that cannot be served as they are.
 mod failure;
 /// Everything that the outside can do to a service to wear it down.
@@ -93,6 +97,8 @@ mod rates;
 mod readme;
 /// What the operator can find out about a payment that was refused.
 mod refusals;
+/// Pages whose text is made by scripts: the browser, and what becomes of a sale when it fails.
+mod render;
 /// The same payment again, at once and later.
 mod replay;
 /// Reports after their sale: read again, checked, asked, refreshed, shared, expired.

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::time::Duration;
 
 use context402::domain::keys::Fingerprint;
-use context402::domain::purchase::{ContextPurchase, Purchase};
+use context402::domain::purchase::{Choices, ContextPurchase, Purchase};
 use serde_json::Value;
 
 use crate::harness::ask::connect;
@@ -28,7 +28,8 @@ fn fingerprint(target_url: &str) -> Fingerprint {
     let purchase = Purchase::Context(ContextPurchase {
         target_url: target_url.to_owned(),
         tier: "fresh".to_owned(),
-        force_refresh: false,
+        choices: Choices::default(),
+        excerpt: None,
     });
     purchase.fingerprint()
 }

@@ -264,12 +264,7 @@ fn a_bundle_is_read_compared_sold_and_kept() {
     assert_eq!(names[..2], [FERRY, OTHER]);
     assert!(names[2].starts_with("urn:sha256:"), "{names:?}");
     // It is kept, verifiable, and shown.
-    let path = |name: &str| {
-        let url = report[name]
-            .as_str()
-            .unwrap_or_else(|| panic!("{name} is missing"));
-        url.trim_start_matches(crate::harness::BASE_URL).to_owned()
-    };
+    let path = |name: &str| path(&report, name);
     assert_eq!(rig.get(&path("report_url")).expect(200).body, answer.body);
     let receipt = rig.get(&path("verify_url")).expect(200).json();
     assert_eq!(receipt["valid"], true, "{receipt}");
@@ -443,7 +438,7 @@ fn each_claim_of_a_text_is_checked_against_all_sources_and_the_report_is_kept() 
         let place = |name: &str| {
             claim[name]
                 .as_u64()
-                .map(|at| at as usize)
+                .and_then(|at| usize::try_from(at).ok())
                 .expect("a position")
         };
         assert_eq!(

@@ -6,13 +6,16 @@ use serde_json::value::RawValue;
 
 use crate::api::buyer::{paid, sources};
 use crate::app::Shared;
-use crate::domain::level::{PAGES_MAX, Product};
-use crate::domain::purchase::{ContextPurchase, PagesPurchase, Purchase, SourceInput};
+use crate::domain::excerpt::Excerpt;
+use crate::domain::level::{Level, PAGES_MAX, Product};
+use crate::domain::purchase::{Choices, ContextPurchase, PagesPurchase, Purchase, SourceInput};
 use crate::domain::refusal::Refusal;
+use crate::domain::render::Render;
 use crate::domain::requests::{AccessRequest, PagesRequest};
 use crate::domain::schema::ValidationError;
 use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
+use crate::flows::content::excerpts;
 use crate::http::{Call, Reply};
 
 /// POST /v1/x402/access.
@@ -28,10 +31,12 @@ pub async fn probe(app: Shared, call: Call) -> Reply {
 /// The purchase of one page.
 pub fn purchase(app: &Shared, body: &AccessRequest, tier: Tier) -> Result<Purchase, Refusal> {
     let force_refresh = refresh(body.force_refresh, tier)?;
+    check_render(app, body.render, tier)?;
     Ok(Purchase::Context(ContextPurchase {
         target_url: paid::canonical_target(app, &body.target_url)?,
         tier: tier.name().to_owned(),
-        force_refresh,
+        choices: Choices::new(Level::Tier(tier), force_refresh, body.render),
+        excerpt: excerpt(body, tier)?,
     }))
 }
 
@@ -75,6 +80,58 @@ fn refresh(stated: Option<bool>, tier: Tier) -> Result<bool, Refusal> {
         return Err(Refusal::validation(vec![error]));
     }
     Ok(force_refresh)
+}
+
+/// Whether the page can be rendered as the buyer asks.
+fn check_render(app: &Shared, stated: Option<Render>, tier: Tier) -> Result<(), Refusal> {
+    if stated == Some(Render::Always) && !tier.may_fetch() {
+        let message = format!(
+            "Value error, render always is not supported for the tier {}",
+            tier.name()
+        );
+        let error = ValidationError::new(
+            &["body", "render"],
+            "value_error",
+            message,
+            Some("always".into()),
+        );
+        return Err(Refusal::validation(vec![error]));
+    }
+    paid::check_render(app, stated)
+}
+
+/// The part of the page that a request asks for, once its selectors can be read. They need the page's HTML, which only a
+/// tier that fetches has.
+fn excerpt(body: &AccessRequest, tier: Tier) -> Result<Option<Box<Excerpt>>, Refusal> {
+    let excerpt = body.excerpt();
+    let mut errors = Vec::new();
+    let selectors = [
+        ("selector", &excerpt.selectors.include),
+        ("exclude_selector", &excerpt.selectors.exclude),
+    ];
+    for (name, selector) in selectors {
+        let Some(selector) = selector else { continue };
+        let why = match excerpts::check_selector(selector) {
+            Err(why) => format!("it is no CSS selector that can be used: {why}"),
+            Ok(()) if !tier.may_fetch() => {
+                format!(
+                    "it is not supported for the tier {}, which never fetches",
+                    tier.name()
+                )
+            }
+            Ok(()) => continue,
+        };
+        errors.push(ValidationError::new(
+            &["body", name],
+            "value_error",
+            format!("Value error, {why}"),
+            Some(selector.as_str().into()),
+        ));
+    }
+    match errors.is_empty() {
+        true => Ok(Some(Box::new(excerpt)).filter(|excerpt| !excerpt.is_whole())),
+        false => Err(Refusal::validation(errors)),
+    }
 }
 
 /// A page as text: its markdown with a YAML front matter.

@@ -23,6 +23,8 @@ pub async fn probe(app: Shared, call: Call) -> Reply {
 pub fn purchase(app: &Shared, body: &ProofPackRequest, pack: Pack) -> Result<Purchase, Refusal> {
     let target_url = paid::canonical_target(app, &body.target_url)?;
     let question = body.question.as_deref();
-    let purchase = ProofPackPurchase::new(target_url, pack, question, body.force_refresh);
+    paid::check_render(app, body.render)?;
+    let purchase =
+        ProofPackPurchase::new(target_url, pack, question, body.force_refresh, body.render);
     Ok(Purchase::ProofPack(purchase))
 }

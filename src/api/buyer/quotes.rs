@@ -335,6 +335,12 @@ pub fn quote_json(app: &App, quote: &Quote) -> Value {
         "receipt_url": address("/v1/quotes/"),
         "next_steps": next_steps(app, product),
     });
+    if app.outside.renderer.is_some() {
+        // By its latest use or check; without it the plain page is sold.
+        body["rendering"] = json!({
+            "available": app.health.renderer().trouble.is_none(), "render": purchase.render(),
+        });
+    }
     let offers: Value = quote
         .offers
         .iter()

@@ -343,7 +343,7 @@ async fn refreshed(
     let mut request = quotes::request_json(&quote.record.purchase);
     if let Purchase::ProofPack(pack) = &quote.record.purchase {
         // Stated even if it is the pack's default, because a client may copy the body and change the pack.
-        request["force_refresh"] = pack.force_refresh.into();
+        request["force_refresh"] = pack.choices.force_refresh.into();
     }
     answer["body"] = request;
     Ok(answer)

@@ -55,9 +55,18 @@ fn read_credit(app: &Shared, call: &Call) -> Result<(CreditId, Stated), Refusal>
 
 fn stated(app: &Shared, body: PaidBody) -> Result<Stated, Refusal> {
     let level = body.level();
-    let (target_url, question, force_refresh) = match body {
-        PaidBody::Access(body) => (body.target_url, None, body.force_refresh),
-        PaidBody::ProofPack(body) => (body.target_url, body.question, body.force_refresh),
+    let mut excerpt = None;
+    let (target_url, question, force_refresh, render) = match body {
+        PaidBody::Access(body) => {
+            excerpt = Some(Box::new(body.excerpt())).filter(|excerpt| !excerpt.is_whole());
+            (body.target_url, None, body.force_refresh, body.render)
+        }
+        PaidBody::ProofPack(body) => (
+            body.target_url,
+            body.question,
+            body.force_refresh,
+            body.render,
+        ),
         several => {
             let purchase = paid::purchase(app, &several, level)?;
             return Ok(Stated::Several(purchase.fingerprint()));
@@ -72,6 +81,8 @@ fn stated(app: &Shared, body: PaidBody) -> Result<Stated, Refusal> {
             asked => asked.to_owned(),
         }),
         force_refresh,
+        render,
+        excerpt,
     })
 }
 

@@ -15,6 +15,7 @@ use crate::domain::bundle::Bundle;
 use crate::domain::check::CheckDepth;
 use crate::domain::level::{Level, LineItem};
 use crate::domain::pack::Pack;
+use crate::domain::render::Render;
 use crate::domain::tier::Tier;
 use crate::evidence::bundle::BundleReport;
 use crate::evidence::check::CheckReport;
@@ -55,6 +56,9 @@ pub(in crate::cli) struct Args {
     /// Skip the seller's cache; =false lets a deep pack use it
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     force_refresh: Option<bool>,
+    /// Whether the seller opens the page in a browser: never, auto or always
+    #[arg(long, value_name = "never|auto|always", value_parser = parse_render, conflicts_with_all = ["bundle", "check"])]
+    render: Option<Render>,
     /// The seller's base address
     #[arg(long, value_name = "BASE", value_parser = parse_address)]
     seller: String,
@@ -70,6 +74,10 @@ pub(in crate::cli) struct Args {
     /// Print the seller's whole JSON response instead of the markdown or the report's text
     #[arg(long)]
     json: bool,
+}
+
+fn parse_render(text: &str) -> Result<Render, String> {
+    Render::parse(text).ok_or_else(|| "write never, auto or always".to_owned())
 }
 
 /// The address as typed; the seller validates it, too.
@@ -189,6 +197,9 @@ impl Args {
         }
         if let Some(refresh) = self.force_refresh {
             body["force_refresh"] = refresh.into();
+        }
+        if let Some(render) = self.render {
+            body["render"] = render.name().into();
         }
         Ok(SellerRequest::post_json(&address, &body))
     }

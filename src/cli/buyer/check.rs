@@ -83,7 +83,7 @@ impl Args {
     fn read(&self, name: &str, number: usize) -> Result<Read, Failure> {
         let id = format!("S{number}");
         if convert::is_address(name) {
-            let (converted, url) = convert::fetched(name, false)?;
+            let (converted, url) = convert::fetched(name, false, Default::default())?;
             if let Some(wall) = converted.page.wall {
                 let message = format!("{name}: {wall}. The service refuses to sell it.");
                 warnings::note(Code::PageWalled.text(), &message);

@@ -12,8 +12,10 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use url::Url;
 
+use crate::cli::buyer::part::Part;
 use crate::cli::buyer::{input, jsonl, warnings};
-use crate::cli::{Failure, failed, put, say};
+use crate::cli::{Failure, failed, put, run_async, say};
+use crate::domain::excerpt::{Excerpt, Selectors};
 use crate::domain::refusal::Code;
 use crate::domain::target::TargetUrl;
 use crate::domain::time::UnixSeconds;
@@ -22,8 +24,10 @@ use crate::markdown::{
     ContentKind, ConvertError, Converter, Model, Page, RECOGNISED_BYTES, Settings, recognised,
 };
 use crate::outside::memory::Memory;
-use crate::outside::network::{ForbiddenHosts, NameServers, Network, NetworkSettings};
+use crate::outside::network::{Asker, ForbiddenHosts, NameServers, Network, NetworkSettings};
+use crate::outside::render::{Renderer, RendererSettings, Workers};
 use crate::outside::web::{FetchOptions, Fetched, Web, WebSettings};
+use crate::state::excerpt::{NoExcerpt, excerpt_goods};
 use crate::state::page::{PageFacts, page_goods};
 
 #[derive(Debug, clap::Args)]
@@ -40,12 +44,26 @@ pub(in crate::cli) struct Args {
     /// Keep the comments under an article, which are left out otherwise
     #[arg(long, conflicts_with = "full")]
     include_comments: bool,
+    /// Open the address in a browser first, for text that only scripts make
+    #[arg(long, conflicts_with = "jsonl")]
+    render: bool,
+    /// The browser for --render: a path, or auto
+    #[arg(
+        long,
+        value_name = "PATH",
+        default_value = "auto",
+        requires = "render",
+        hide_default_value = true
+    )]
+    browser: String,
     /// Write JSON: markdown with metadata, links, headings and warnings
     #[arg(long, conflicts_with = "jsonl")]
     json: bool,
-    /// Read one {"id","url","html"|"path"} per line and write one {"id","markdown","metadata",…} per line, in order
+    /// Read one {"id","url","html"|"path","query"} per line and write one {"id","markdown","metadata",…} per line, in order
     #[arg(long)]
     jsonl: bool,
+    #[command(flatten)]
+    part: Part,
     /// Use this selection table instead of the built-in one
     #[arg(long, value_name = "FILE", requires = "jsonl", hide = true)]
     selection: Option<PathBuf>,
@@ -58,6 +76,8 @@ pub(in crate::cli) struct Args {
 }
 
 const FETCH_TIME_MAX: Duration = Duration::from_secs(30);
+const RENDER_TIME_MAX: Duration = Duration::from_secs(15);
+const RENDER_THREADS: usize = 4;
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
@@ -70,13 +90,15 @@ impl Args {
                     .to_owned(),
             ));
         }
-        let (converted, url) = if is_address(&self.input) {
-            fetched(&self.input, self.full)?
+        let (converted, url) = if self.render {
+            self.rendered()?
+        } else if is_address(&self.input) {
+            fetched(&self.input, self.full, self.part.selectors())?
         } else {
             self.local()?
         };
         if self.json {
-            let members = members(&converted, &url)?;
+            let members = self.members(&converted, &url, None).map_err(failed)?;
             say(serde_json::to_string_pretty(&members)?)?;
             return Ok(());
         }
@@ -87,14 +109,59 @@ impl Args {
             let message = format!("{wall}. The service refuses to sell it and charges nothing.");
             warnings::note(Code::PageWalled.text(), &message);
         }
-        put(converted.page.markdown.as_bytes())?;
+        if self.part.excerpt(None).is_whole() {
+            put(converted.page.markdown.as_bytes())?;
+            return Ok(());
+        }
+        let members = self.members(&converted, &url, None).map_err(failed)?;
+        let markdown = members["markdown"].as_str().unwrap_or_default();
+        put(format!("{markdown}\n").as_bytes())?;
         Ok(())
     }
 
     fn local(&self) -> Result<(Converted, Url), Failure> {
         let url = self.url.clone().unwrap_or_else(placeholder);
         let bytes = input::bytes(&self.input)?;
-        let converted = convert(&bytes, &self.input, url.clone(), self.kept())
+        let converted = self
+            .narrowed(&bytes, url.clone())
+            .map_err(|error| input::unusable(&self.input, &error))?;
+        Ok((converted, url))
+    }
+
+    /// Opens the page in a browser without a network, which loads everything with all checks of a sale.
+    fn rendered(&self) -> Result<(Converted, Url), Failure> {
+        if !is_address(&self.input) {
+            let text = "--render needs an http or https address, not a file";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        let target = TargetUrl::parse(&self.input).map_err(failed)?;
+        let web = web()?;
+        let settings = RendererSettings {
+            browser: self.browser.clone(),
+            jit: false,
+            user_agent: user_agent(),
+            time_max: RENDER_TIME_MAX,
+            at_once_max: 1,
+            workers: Workers::Children {
+                program: std::env::current_exe()?,
+            },
+        };
+        let rendered = run_async(RENDER_THREADS, async {
+            let renderer = Renderer::new(settings, web.clone())?;
+            let guard = renderer.start(None, None)?;
+            let deadline = Instant::now() + FETCH_TIME_MAX;
+            let cleared = web.clear_for(Asker::Buyer, &target, deadline).await;
+            let rendered = renderer.render(&cleared.map_err(failed)?, "").await;
+            guard.abort();
+            rendered.map_err(failed)
+        })?;
+        let status = rendered.facts.status;
+        if !(200..300).contains(&status) {
+            return Err(failed(format_args!("the site answered with {status}")));
+        }
+        let url = TargetUrl::parse(&rendered.facts.final_url).map_err(failed)?;
+        let url = url.url().clone();
+        let converted = convert(&rendered.html, "", url.clone(), self.kept())
             .map_err(|error| input::unusable(&self.input, &error))?;
         Ok((converted, url))
     }
@@ -166,8 +233,39 @@ impl Args {
         if self.include_comments {
             converter.include_comments();
         }
+        if let Some(narrowing) = self.part.narrowing()? {
+            converter = converter.narrowed(narrowing);
+        }
         let page = converted(converter, &bytes)?;
-        members(&Converted { page, kind }, &url).map_err(|error| error.to_string())
+        self.members(&Converted { page, kind }, &url, job.query.as_deref())
+    }
+
+    fn narrowed(&self, bytes: &[u8], url: Url) -> Result<Converted, String> {
+        let kind = kind_of(&self.input, bytes)?;
+        let mut converter = Converter::new(Settings {
+            kind,
+            url,
+            charset: None,
+            full: self.full,
+        });
+        if self.include_comments {
+            converter.include_comments();
+        }
+        if let Some(narrowing) = self.part.narrowing()? {
+            converter = converter.narrowed(narrowing);
+        }
+        let page = converted(converter, bytes)?;
+        Ok(Converted { page, kind })
+    }
+
+    /// The members of a sale's answer, of the part that is asked for.
+    fn members(
+        &self,
+        converted: &Converted,
+        url: &Url,
+        query: Option<&str>,
+    ) -> Result<Value, String> {
+        members(converted, url, &self.part.excerpt(query))
     }
 }
 
@@ -182,21 +280,17 @@ pub(in crate::cli) fn is_address(input: &str) -> bool {
 }
 
 /// Fetches with all checks of a sale.
-pub(in crate::cli) fn fetched(address: &str, full: bool) -> Result<(Converted, Url), Failure> {
+pub(in crate::cli) fn fetched(
+    address: &str,
+    full: bool,
+    selectors: Selectors,
+) -> Result<(Converted, Url), Failure> {
     let target = TargetUrl::parse(address).map_err(failed)?;
-    let network = Network::new(
-        NetworkSettings::default(),
-        NameServers::System,
-        Default::default(),
-        ForbiddenHosts::default(),
-    )?;
-    let user_agent = format!(
-        "Mozilla/5.0 (compatible; context402/{})",
-        env!("CARGO_PKG_VERSION")
-    );
-    let web = Web::new(WebSettings::new(user_agent), network).map_err(failed)?;
+    let web = web()?;
     let options = FetchOptions {
         full,
+        keeps_empty: false,
+        selectors,
         if_none_match: None,
         if_modified_since: None,
         deadline: Instant::now() + FETCH_TIME_MAX,
@@ -224,6 +318,26 @@ struct Line {
     url: Option<String>,
     html: Option<String>,
     path: Option<PathBuf>,
+    /// In place of `--query`.
+    query: Option<String>,
+}
+
+fn user_agent() -> String {
+    format!(
+        "Mozilla/5.0 (compatible; context402/{})",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+/// The web as a sale sees it.
+fn web() -> Result<Web, Failure> {
+    let network = Network::new(
+        NetworkSettings::default(),
+        NameServers::System,
+        Default::default(),
+        ForbiddenHosts::default(),
+    )?;
+    Web::new(WebSettings::new(user_agent()), network).map_err(failed)
 }
 
 pub(in crate::cli) fn placeholder() -> Url {
@@ -316,7 +430,7 @@ fn training(bytes: &[u8], url: Url, model: &Arc<Model>) -> Result<Value, Convert
 }
 
 /// The members of a sale's answer, and `wall` for a page that a sale would refuse.
-fn members(converted: &Converted, url: &Url) -> Result<Value, serde_json::Error> {
+fn members(converted: &Converted, url: &Url, part: &Excerpt) -> Result<Value, String> {
     let goods = page_goods(
         &converted.page,
         &PageFacts {
@@ -330,9 +444,18 @@ fn members(converted: &Converted, url: &Url) -> Result<Value, serde_json::Error>
             extract_time: Duration::ZERO,
             usage: &Usage::default(),
             fetched_at: UnixSeconds(0),
+            render: None,
         },
-    )?;
-    let mut members: Value = goods.value()?;
+    );
+    let mut goods = goods.map_err(|error| error.to_string())?;
+    if !part.is_whole() {
+        goods = excerpt_goods(&goods, part).map_err(|why| match why {
+            NoExcerpt::Empty => "nothing readable is left".to_owned(),
+            NoExcerpt::TooSmall => "not one passage fits into the budget".to_owned(),
+            NoExcerpt::Json(error) => error.to_string(),
+        })?;
+    }
+    let mut members: Value = goods.value().map_err(|error| error.to_string())?;
     if let Some(object) = members.as_object_mut() {
         // Facts of a fetch, which did not happen.
         for name in ["http_status", "content_type", "source_sha256", "fetched_at"] {

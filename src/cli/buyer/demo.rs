@@ -30,6 +30,7 @@ use crate::log;
 use crate::outside::buyer::{Buyer, BuyerSettings, Proof, Purchase, SellerRequest, Wallet};
 use crate::outside::chance;
 use crate::outside::clock::Clock;
+use crate::outside::render;
 use crate::pages::buyer::samples::SAMPLES;
 use crate::sandbox::ledger::STARTING_BALANCE;
 
@@ -93,6 +94,7 @@ impl Args {
             check: false,
             listener: Some(listener),
             http_listener: None,
+            egress: None,
         };
         let appliance = Appliance::start(start).await.map_err(failed)?;
         let base_url = appliance.app.config.base_url.clone();
@@ -115,6 +117,7 @@ impl Args {
             if let Some((link, _)) = sign_in::issue_link(&appliance.app) {
                 say(format_args!("Console     {link} (demo only, works once)"))?;
             }
+            say(format_args!("Scripts     {}", scripts(&appliance).await))?;
             say(format_args!(
                 "Docs        {base_url}/quickstart\nStop it with Ctrl-C."
             ))?;
@@ -171,12 +174,30 @@ impl Args {
         resolved.set("listen", listen.to_string());
         resolved.set("data_file", data_file.display().to_string());
         resolved.set("payment.pay_to", PAY_TO);
+        if render::find("auto").is_some() {
+            resolved.set("render.browser", "auto");
+        }
         let hosts = SAMPLES
             .iter()
             .map(|sample| (sample.host.to_owned(), format!("{SAMPLE_ADDRESS}@{web}")))
             .collect();
         resolved.set_map("lab.hosts", hosts);
         Config::from_resolved(&resolved).map_err(|error| config_failure(&error))
+    }
+}
+
+/// Whether pages are rendered that scripts make.
+async fn scripts(appliance: &Appliance) -> String {
+    let Some(renderer) = &appliance.app.outside.renderer else {
+        return "not run: no browser is installed (apt-get install chromium-headless-shell)"
+            .to_owned();
+    };
+    match renderer.check().await {
+        Ok(facts) => format!(
+            "run by {} in a sandbox without a network, where a page needs them",
+            facts.browser
+        ),
+        Err(error) => format!("not run: {error}"),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::app;
 use crate::cli::list::Format;
 use crate::cli::serve::healthcheck;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
-use crate::config::{Coin, Config, FacilitatorAt, Gas, Tls, wants_colour};
+use crate::config::{Coin, Config, FacilitatorAt, Gas, RenderUnit, Tls, wants_colour};
 use crate::domain::bundle::Bundle;
 use crate::domain::time::{DAY_SECONDS, UnixSeconds};
 use crate::flows::operations::certificates;
@@ -21,7 +21,9 @@ use crate::outside::chain::Chain;
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::Facilitator;
 use crate::outside::mailer::MailError;
+use crate::outside::network::{ForbiddenHosts, NameServers, Network, NetworkSettings};
 use crate::outside::probe;
+use crate::outside::web::{Web, WebSettings};
 use crate::store;
 
 /// Payments have a validity window: with a larger clock error, valid ones are refused.
@@ -83,6 +85,9 @@ impl Args {
                 clocks.extend(probed.date);
             }
             tell(("facilitator", ask(facilitator(&config, url))?))?;
+        }
+        if config.render.is_some() {
+            tell(("browser", ask(browser(&config))?))?;
         }
         tell(("chain", ask(chain(&config))?))?;
         tell(("clock", clock(Clock::System.now(), &clocks)))?;
@@ -427,6 +432,81 @@ fn clock(now: UnixSeconds, others: &[UnixSeconds]) -> Finding {
             seconds(apart)
         )),
         Some(apart) => Good(format!("{} off from other servers", seconds(apart))),
+    }
+}
+
+/// Renders a built-in page, with the render worker if it is a unit: the service has its other end, and does the check.
+async fn browser(config: &Config) -> Finding {
+    let Some(render) = &config.render else {
+        return Note("render.browser is not set".to_owned());
+    };
+    let jit = if render.jit { "with" } else { "without" };
+    if let Some(unit) = &render.unit {
+        return unit_browser(config, unit).await;
+    }
+    let checked = async {
+        let web = Web::new(
+            WebSettings::new(app::user_agent(config)),
+            Network::new(
+                NetworkSettings::default(),
+                NameServers::System,
+                Default::default(),
+                ForbiddenHosts::default(),
+            )?,
+        )?;
+        let renderer = app::renderer(config, &web)?.ok_or("no browser")?;
+        let guard = renderer.start(None, None)?;
+        let checked = renderer.check().await;
+        guard.abort();
+        Ok::<_, Box<dyn std::error::Error + Send + Sync>>(checked?)
+    };
+    match checked.await {
+        Ok(facts) => {
+            let text = format!(
+                "{} rendered a page, {jit} JIT, without a network",
+                facts.browser
+            );
+            match facts.sandbox {
+                Some(true) => Good(format!("{text}, in its own sandbox")),
+                Some(false) => Bad(format!(
+                    "{text}, but without its sandbox: do not use this browser"
+                )),
+                None => Note(format!("{text}; its sandbox could not be looked at")),
+            }
+        }
+        Err(error) => Bad(error.to_string()),
+    }
+}
+
+/// What the running service knows of a worker that is a unit.
+async fn unit_browser(config: &Config, unit: &RenderUnit) -> Finding {
+    if !unit.socket.exists() {
+        return Bad(format!(
+            "{} does not exist: run `systemctl enable --now context402-browser.socket`, or install.sh --with-browser",
+            unit.socket.display()
+        ));
+    }
+    let Some(stream) = socket::connect(&config.socket) else {
+        return Note(
+            "the service does not run, which the render worker loads pages through".to_owned(),
+        );
+    };
+    match socket::get(stream, "/health") {
+        Ok(health) => {
+            let check = &health["checks"]["renderer"];
+            let text = |name: &str| check[name].as_str().map(str::to_owned);
+            match text("status").as_deref() {
+                Some("ok") => Good(format!(
+                    "{} answers from context402-browser.service, without a network",
+                    text("browser").unwrap_or_else(|| "a browser".to_owned())
+                )),
+                Some("unknown") => Note("the browser was not tried yet".to_owned()),
+                _ => Bad(text("trouble").unwrap_or_else(|| {
+                    "the running service has no browser: restart it after the change of its configuration".to_owned()
+                })),
+            }
+        }
+        Err(failure) => Bad(format!("no health report: {failure}")),
     }
 }
 

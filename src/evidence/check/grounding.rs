@@ -277,7 +277,7 @@ fn is_valued(lower: &str) -> bool {
         .filter(|word| is_content(word) && !matches!(*word, "really" | "truly" | "quite"))
         .collect();
     let is_value = |word: &&str| VALUES.contains(word);
-    said.iter().any(|word| is_value(word))
+    said.iter().any(is_value)
         && said
             .iter()
             .all(|word| is_value(word) || VALUED.contains(word))

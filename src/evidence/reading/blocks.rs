@@ -272,7 +272,7 @@ impl Scan<'_> {
 }
 
 /// Level and text of an ATX heading.
-fn heading(line: &str) -> Option<(u8, Range<usize>)> {
+pub(crate) fn heading(line: &str) -> Option<(u8, Range<usize>)> {
     let level = line.bytes().take_while(|&byte| byte == b'#').count();
     let rest = &line[level..];
     if !(1..=6).contains(&level) || !(rest.is_empty() || rest.starts_with([' ', '\t'])) {
@@ -284,7 +284,7 @@ fn heading(line: &str) -> Option<(u8, Range<usize>)> {
 }
 
 /// Bytes of an item's mark and the space after it.
-fn item_mark(line: &str) -> Option<usize> {
+pub(crate) fn item_mark(line: &str) -> Option<usize> {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let mark = match line.as_bytes().get(digits)? {
         b'.' | b')' if (1..=9).contains(&digits) => digits + 1,
@@ -296,14 +296,14 @@ fn item_mark(line: &str) -> Option<usize> {
     (rest.len() > text.len() && !text.is_empty()).then(|| mark + rest.len() - text.len())
 }
 
-fn is_rule(line: &str) -> bool {
+pub(crate) fn is_rule(line: &str) -> bool {
     let mark = line.as_bytes().first().copied().unwrap_or_default();
     matches!(mark, b'-' | b'*' | b'_')
         && line.bytes().all(|byte| byte == mark || byte == b' ')
         && line.bytes().filter(|&byte| byte == mark).count() >= 3
 }
 
-fn is_delimiter(row: &str) -> bool {
+pub(crate) fn is_delimiter(row: &str) -> bool {
     row.contains('-') && row.bytes().all(|byte| b"|-: \t".contains(&byte))
 }
 

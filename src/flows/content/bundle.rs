@@ -52,7 +52,7 @@ pub async fn draft(
     let question = purchase.question.clone();
     let bytes_max = TEXTS_BYTES_MAX / purchase.sources.len().max(1);
     let examine = move |app: Shared, name: String, mut page: SourcePage| {
-        let asked = ProofPackPurchase::new(name, pack, Some(&question), Some(refresh));
+        let asked = ProofPackPurchase::new(name, pack, Some(&question), Some(refresh), None);
         async move {
             let (_, draft) = report::draft(&app, &asked, &mut page, Synthesis::Never).await?;
             let examined = Examined {

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use crate::app::Shared;
 use crate::domain::cache::{CachePolicy, Reading};
 use crate::domain::refusal::{Code, Refusal};
+use crate::domain::render::Render;
 use crate::domain::robots::Verdict;
 use crate::domain::target::TargetUrl;
 use crate::domain::time::PAGE_SECONDS;
@@ -51,6 +52,8 @@ pub async fn first_words(
             },
         },
         refresh: false,
+        // Nobody pays for it.
+        render: Render::Never,
     };
     let holder = client.map_or_else(|| "operator".to_owned(), |client| client.to_string());
     let read = source::read(app, &found.target_url, reading, &holder).await;

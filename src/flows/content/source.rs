@@ -5,17 +5,23 @@ use std::time::{Duration, Instant};
 
 use crate::app::Shared;
 use crate::domain::cache::{CachePolicy, Reading};
+use crate::domain::excerpt::Selectors;
 use crate::domain::refusal::{Code, Refusal, With};
+use crate::domain::render::Render;
 use crate::domain::target::{TargetError, TargetUrl, explained};
 use crate::domain::tier::Tier;
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
 use crate::domain::usage::Usage;
+use crate::flows::content::rendering::{self, Attempt};
 use crate::flows::content::robots;
-use crate::markdown::{ConvertError, PAGE_BYTES_MAX};
+use crate::markdown::{ConvertError, PAGE_BYTES_MAX, has_text};
 use crate::outside::memory::{MemoryFull, MemoryPermit};
 use crate::outside::network::Asker;
 use crate::outside::web::{FetchError, FetchOptions, Fetched, FetchedPage};
-use crate::state::page::{JUDGED_TOKENS_MAX, PageFacts, PageGoods, page_goods, unsellable};
+use crate::state::page::{
+    JUDGED_TOKENS_MAX, PageFacts, PageGoods, RenderFacts, Unfetched, page_goods, selected_page,
+    unsellable,
+};
 use crate::store::{HeldPage, PageRecord, Snapshot, StoreError, Tables};
 
 /// Maximum wait for memory before a connection is open.
@@ -31,17 +37,23 @@ pub const BYTES_MAX: u64 = PAGE_BYTES_MAX;
 #[derive(Debug)]
 pub struct SourcePage {
     pub page: PageGoods,
+    /// The part of it that is sold, where that is not the whole.
+    pub sold: Option<PageGoods>,
     /// The page's memory until it is stored.
     pub permit: MemoryPermit,
     pub cache: CacheFacts,
     pub storing: Storing,
+    /// Whether a browser was asked for it now.
+    pub asked_browser: bool,
 }
 
 impl SourcePage {
     /// What was not fetched and does not belong into the cache.
     pub fn unfetched(page: PageGoods, permit: MemoryPermit, at: UnixSeconds) -> SourcePage {
         SourcePage {
+            asked_browser: false,
             page,
+            sold: None,
             permit,
             cache: CacheFacts {
                 hit: true,
@@ -144,7 +156,33 @@ pub async fn read(
     reading: Reading,
     payer: &str,
 ) -> Result<SourcePage, Trouble> {
-    let source = found(app, target_url, reading, payer).await?;
+    check_sellable(found(app, target_url, reading, payer).await?)
+}
+
+/// What selectors leave of a page, which is fetched for them: the cache holds no HTML. It is no page that others could buy,
+/// so it is not cached.
+pub async fn read_selected(
+    app: &Shared,
+    target_url: &str,
+    (selectors, render): (&Selectors, Render),
+    payer: &str,
+) -> Result<SourcePage, Trouble> {
+    let target =
+        Target::parse(app, target_url).map_err(|error| refused_target(target_url, error))?;
+    let mut source = match target {
+        Target::Sample => selected_sample(app, selectors).await?,
+        Target::Web(target) if app.outside.web.is_forbidden(&target) => {
+            return Err(fetch_trouble(&FetchError::OwnHost));
+        }
+        Target::Web(target) => fetch(app, target, None, (false, render, selectors), payer).await?,
+    };
+    if let Storing::Page(_) = source.storing {
+        source.storing = Storing::Blob;
+    }
+    check_sellable(source)
+}
+
+fn check_sellable(source: SourcePage) -> Result<SourcePage, Trouble> {
     match source.page.unsellable() {
         Ok(None) => Ok(source),
         Ok(Some(error)) => Err(fetch_trouble(&FetchError::Convert(error))),
@@ -195,8 +233,19 @@ async fn found(
     };
     match kept {
         Some(kept) if fresh_enough(&kept) => {
-            app.metrics.cache.count(["hit"]);
-            kept_source(app, kept).await
+            let record = kept.record.clone();
+            let source = kept_source(app, kept).await?;
+            if rendering::suits(app, &reading, &source.page.members) {
+                app.metrics.cache.count(["hit"]);
+                return Ok(source);
+            }
+            app.metrics.cache.count(["miss"]);
+            let unread = CachedPage {
+                record,
+                members: None,
+            };
+            let how = (false, reading.render, &Selectors::default());
+            fetch(app, target, Some(unread), how, payer).await
         }
         _ if !reading.cache.may_fetch() => {
             app.metrics.cache.count(["miss"]);
@@ -205,7 +254,8 @@ async fn found(
         kept => {
             app.metrics.cache.count(["miss"]);
             let revalidates = matches!(reading.cache, CachePolicy::UpTo { .. }) && !reading.refresh;
-            fetch(app, target, kept, revalidates, payer).await
+            let how = (revalidates, reading.render, &Selectors::default());
+            fetch(app, target, kept, how, payer).await
         }
     }
 }
@@ -279,6 +329,7 @@ async fn kept_source(app: &Shared, kept: CachedPage) -> Result<SourcePage, Troub
             content_sha256: kept.content_sha256,
             tokens: kept.tokens,
         },
+        sold: None,
         permit,
         cache: CacheFacts {
             hit: true,
@@ -288,12 +339,37 @@ async fn kept_source(app: &Shared, kept: CachedPage) -> Result<SourcePage, Troub
             is_shared: true,
         },
         storing: Storing::Nothing,
+        asked_browser: false,
+    })
+}
+
+/// What selectors leave of the sample page.
+async fn selected_sample(app: &Shared, selectors: &Selectors) -> Result<SourcePage, Trouble> {
+    let (shared, selectors) = (app.clone(), selectors.clone());
+    let converted = app.outside.checks.run(move || {
+        let sample = &shared.sample;
+        selected_page(&sample.url, &sample.html, &selectors, sample.made_at)
+    });
+    let converted = converted
+        .await
+        .map_err(|_| fetch_trouble(&FetchError::Overloaded))?;
+    let page = converted.map_err(|error| match error {
+        Unfetched::Convert(error) => fetch_trouble(&FetchError::Convert(error)),
+        Unfetched::Other(error) => Trouble::Refused(crate::flows::internal(
+            "the sample page could not be converted",
+            &error,
+        )),
+    })?;
+    Ok(SourcePage {
+        page,
+        ..sample(app)
     })
 }
 
 fn sample(app: &Shared) -> SourcePage {
     SourcePage {
         page: app.sample.goods.clone(),
+        sold: None,
         permit: app.outside.memory.nothing(),
         cache: CacheFacts {
             hit: true,
@@ -303,6 +379,7 @@ fn sample(app: &Shared) -> SourcePage {
             is_shared: true,
         },
         storing: Storing::Blob,
+        asked_browser: false,
     }
 }
 
@@ -322,26 +399,40 @@ async fn fetch(
     app: &Shared,
     target: TargetUrl,
     kept: Option<CachedPage>,
-    revalidates: bool,
+    (revalidates, render, selectors): (bool, Render, &Selectors),
     payer: &str,
 ) -> Result<SourcePage, Trouble> {
     let cached = kept.as_ref().map(|kept| &kept.record);
     let record = cached.filter(|_| revalidates);
     let options = FetchOptions {
         full: false,
+        keeps_empty: rendering::may_render(app, render),
+        selectors: selectors.clone(),
         if_none_match: record.and_then(|record| record.etag.clone()),
         if_modified_since: record.and_then(|record| record.last_modified.clone()),
         deadline: Instant::now() + app.config.fetch.time_max,
     };
     let fetched = fetch_in_turn(app, target, options, payer).await;
-    let fetched = fetched.and_then(without_wall);
+    let (fetched, attempt) = rendered(app, fetched, (render, selectors), payer).await;
+    let fetched = match (fetched.and_then(without_wall), &attempt) {
+        (Err(error @ FetchError::Convert(_)), Some(attempt)) => {
+            let trouble = attempt.refusal();
+            return Err(trouble.unwrap_or_else(|| fetch_trouble(&error)));
+        }
+        // With a browser, a page of which nothing is selected was kept until it was asked.
+        (Err(FetchError::Convert(ConvertError::Empty)), None) if !selectors.is_nothing() => {
+            Err(FetchError::Convert(ConvertError::SelectorUnmatched))
+        }
+        (fetched, _) => fetched,
+    };
     match (fetched, kept) {
         (Ok((Fetched::Page(mut page), permit, asked)), kept) => {
             app.metrics.fetches.count(["page"]);
             let usage = std::mem::take(&mut page.usage);
             let usage = robots::complete(app, usage, asked, &page.final_url).await;
             let earlier = kept.as_ref().map(|kept| &kept.record);
-            fetched_source(app, *page, permit, &usage, earlier).await
+            let render = attempt.map(|attempt| attempt.facts);
+            fetched_source(app, *page, permit, (&usage, render), earlier).await
         }
         (Ok((Fetched::NotModified { may_be_shared }, ..)), Some(kept)) => {
             app.metrics.fetches.count(["not_modified"]);
@@ -372,16 +463,35 @@ async fn fetch(
     }
 }
 
-/// Refuses a wall, judged with the page's markup, which the cache does not store.
-fn without_wall(
-    (fetched, permit, asked): (Fetched, MemoryPermit, robots::Asked),
-) -> Result<(Fetched, MemoryPermit, robots::Asked), FetchError> {
-    let wall = match &fetched {
-        Fetched::Page(fetched) => fetched.page.wall,
+type FetchedInTurn = (Fetched, MemoryPermit, robots::Asked);
+
+/// The same after the browser, where it was asked.
+async fn rendered(
+    app: &Shared,
+    fetched: Result<FetchedInTurn, FetchError>,
+    how: (Render, &Selectors),
+    payer: &str,
+) -> (Result<FetchedInTurn, FetchError>, Option<Attempt>) {
+    match fetched {
+        Ok((Fetched::Page(mut page), mut permit, asked)) => {
+            let attempt = rendering::improve(app, &mut page, &mut permit, how, payer).await;
+            (Ok((Fetched::Page(page), permit, asked)), attempt)
+        }
+        other => (other, None),
+    }
+}
+
+/// Refuses a wall, and a page without text; judged with the page's markup, which the cache does not store.
+fn without_wall((fetched, permit, asked): FetchedInTurn) -> Result<FetchedInTurn, FetchError> {
+    let unsold = match &fetched {
+        Fetched::Page(fetched) => match fetched.page.wall {
+            Some(wall) => Some(ConvertError::Walled(wall)),
+            None => (!has_text(&fetched.page.markdown)).then_some(ConvertError::Empty),
+        },
         Fetched::NotModified { .. } => None,
     };
-    match wall {
-        Some(wall) => Err(FetchError::Convert(ConvertError::Walled(wall))),
+    match unsold {
+        Some(error) => Err(FetchError::Convert(error)),
         None => Ok((fetched, permit, asked)),
     }
 }
@@ -392,7 +502,7 @@ async fn fetch_in_turn(
     target: TargetUrl,
     options: FetchOptions,
     payer: &str,
-) -> Result<(Fetched, MemoryPermit, robots::Asked), FetchError> {
+) -> Result<FetchedInTurn, FetchError> {
     let outside = &app.outside;
     let full = |_| FetchError::Overloaded;
     let _of_payer = outside.fetches_of_payer.place(payer).await.map_err(full)?;
@@ -444,7 +554,7 @@ async fn fetched_source(
     app: &Shared,
     fetched: FetchedPage,
     mut permit: MemoryPermit,
-    usage: &Usage,
+    (usage, render): (&Usage, Option<RenderFacts>),
     kept: Option<&PageRecord>,
 ) -> Result<SourcePage, Trouble> {
     let now = app.now();
@@ -461,6 +571,7 @@ async fn fetched_source(
             extract_time: Duration::from_millis(fetched.extract_ms),
             usage,
             fetched_at: now,
+            render,
         },
     )
     .map_err(|error| {
@@ -497,9 +608,11 @@ async fn fetched_source(
     };
     Ok(SourcePage {
         page,
+        sold: None,
         permit,
         cache,
         storing,
+        asked_browser: render.is_some(),
     })
 }
 

@@ -4,6 +4,8 @@
 use crate::app::Shared;
 use crate::domain::availability::{Availability, Obstacle};
 use crate::domain::level::{Level, Product};
+use crate::domain::render::Render;
+use crate::flows::content::rendering;
 use crate::flows::sale::margin_guard::{self, Unsold, Work};
 
 /// The current availability. A level that covers its costs only for cached pages counts as unavailable.
@@ -48,6 +50,9 @@ fn of_everything(app: &Shared) -> Option<Obstacle> {
 fn of_level(app: &Shared, level: Level) -> Option<Obstacle> {
     let work = Work {
         fetches: usize::from(level.cache().may_fetch()),
+        renders: usize::from(
+            level.cache().may_fetch() && rendering::may_render(app, Render::of_level(level)),
+        ),
         asks_model: level.may_synthesize(),
         settles: true,
     };

@@ -20,7 +20,7 @@ pub fn offer(app: &Shared, offered_fee_usdc: f64) -> Job {
         app.health
             .gas_price(app.now(), app.config.guard.gas_age_max),
     );
-    let costs = app.config.guard.costs(gas.unwrap_or_default(), 1);
+    let costs = app.config.guard.costs(gas.unwrap_or_default(), 1, 0);
     let mut simulated = simulate(offered_fee_usdc, &costs, app.now());
     // No sales while the settlement cost is unknown.
     simulated.accepted &= gas.is_some();

@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::domain::level::Level;
+use crate::domain::render::Render;
+use crate::flows::content::rendering;
 use crate::x402::eip3009::{self, Domain, SignatureError};
 use crate::x402::proof::{PaymentProof, ProofMismatch};
 use crate::x402::wire::{PaymentRequirements, SettleResponse};
@@ -175,7 +177,8 @@ fn payment(app: &App, decoded: &[u8]) -> Vec<Finding> {
 fn terms(app: &App, level: Level, proof: &PaymentProof) -> Result<(), ProofMismatch> {
     let offers = std::slice::from_ref(&app.offers.level(level).requirements);
     let resource = app.offers.resource(level.product());
-    let work = app.config.fetch.time_max + app.config.payment.verify_time_max;
+    let rendering = rendering::time_max(app, Render::of_level(level));
+    let work = app.config.fetch.time_max + rendering + app.config.payment.verify_time_max;
     let checked = proof.check(offers, resource, app.now(), work.as_secs());
     checked.map(drop)
 }

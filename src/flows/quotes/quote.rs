@@ -9,11 +9,14 @@ use crate::domain::cache::CachePolicy;
 use crate::domain::ids::QuoteId;
 use crate::domain::level::Level;
 use crate::domain::purchase::{
-    CheckPurchase, ContextPurchase, ProofBundlePurchase, ProofPackPurchase, Purchase, SourceInput,
+    CheckPurchase, Choices, ContextPurchase, ProofBundlePurchase, ProofPackPurchase, Purchase,
+    SourceInput,
 };
 use crate::domain::refusal::{Code, Refusal};
+use crate::domain::render::Render;
 use crate::domain::robots::Verdict;
 use crate::domain::time::QUOTE_SECONDS;
+use crate::flows::content::rendering;
 use crate::flows::content::robots;
 use crate::flows::content::source::{self, Target, Trouble};
 use crate::flows::sale::margin_guard::{self, Unsold, Work};
@@ -106,13 +109,15 @@ fn purchase(asked: &Asked, target_url: String) -> Purchase {
         Level::Tier(tier) => Purchase::Context(ContextPurchase {
             target_url,
             tier: tier.name().to_owned(),
-            force_refresh: asked.force_refresh.unwrap_or(false),
+            choices: Choices::new(asked.level, asked.force_refresh.unwrap_or(false), None),
+            excerpt: None,
         }),
         Level::Pack(pack) => Purchase::ProofPack(ProofPackPurchase::new(
             target_url,
             pack,
             asked.question.as_deref(),
             asked.force_refresh,
+            None,
         )),
         // Several sources have quotes of their own.
         Level::Bundle(bundle) => Purchase::ProofBundle(ProofBundlePurchase::new(
@@ -176,6 +181,11 @@ fn unavailable(app: &Shared, level: Level, target: &Inspected) -> Option<&'stati
     let cache = level.cache();
     let work = Work {
         fetches: usize::from(cache.may_fetch() && !target.is_sample),
+        renders: usize::from(
+            cache.may_fetch()
+                && !target.is_sample
+                && rendering::may_render(app, Render::of_level(level)),
+        ),
         asks_model: level.may_synthesize(),
         settles: true,
     };

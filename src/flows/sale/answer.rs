@@ -111,16 +111,17 @@ fn sold_page(
         retry_credit: None,
         request_id,
     })?;
+    let goods = source.sold.as_ref().unwrap_or(&source.page);
     Ok(Sold {
         answer: KeptAnswer {
-            page: source.page.blob,
+            page: goods.blob,
             own: members[1..members.len() - 1].to_owned(),
-            content_sha256: source.page.content_sha256.clone(),
-            tokens: source.page.tokens,
+            content_sha256: goods.content_sha256.clone(),
+            tokens: goods.tokens,
             cache_hit: source.cache.hit,
             margin: margin.receipt,
         },
-        members: Arc::clone(&source.page.members),
+        members: Arc::clone(&goods.members),
         pages: vec![(context.target_url.clone(), source)],
         report: None,
     })

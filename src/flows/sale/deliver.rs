@@ -9,7 +9,7 @@ use crate::domain::refusal::UnreadSource;
 use crate::flows::content::report::{self, Draft, Synthesis};
 use crate::flows::content::several::{self, ReadSource};
 use crate::flows::content::source::{self, SourcePage, Trouble};
-use crate::flows::content::{bundle, check};
+use crate::flows::content::{bundle, check, excerpts};
 use crate::flows::sale::margin_guard::Work;
 
 /// The buyer's goods, and the effect on the cache.
@@ -39,9 +39,11 @@ impl Goods {
     /// The resources used, including those of the payment method.
     pub fn work(&self, means: Means) -> Work {
         let fetched = self.pages.iter().filter(|(_, page)| !page.cache.hit);
+        let rendered = self.pages.iter().filter(|(_, page)| page.asked_browser);
         Work {
             settles: means.is_settled_later(),
             fetches: fetched.count(),
+            renders: rendered.count(),
             asks_model: matches!(&self.made, Made::Report(_, draft) if draft.asked_model),
         }
     }
@@ -83,10 +85,6 @@ pub async fn deliver(app: &Shared, purchase: &Purchase, payer: &str) -> Result<G
     }
 }
 
-async fn one(app: &Shared, purchase: &Purchase, payer: &str) -> Result<SourcePage, Trouble> {
-    source::read(app, purchase.target_url(), purchase.reading(), payer).await
-}
-
 /// All pages at their full price, or none: with fewer than the buyer takes, nothing is sold.
 async fn several_pages(
     app: &Shared,
@@ -112,4 +110,26 @@ async fn several_pages(
         pages: read.collect(),
         made: Made::Pages(unread),
     })
+}
+
+/// The page, and the part of it that is asked for.
+async fn one(app: &Shared, purchase: &Purchase, payer: &str) -> Result<SourcePage, Trouble> {
+    let target_url = purchase.target_url();
+    let Some(wanted) = purchase.excerpt() else {
+        return source::read(app, target_url, purchase.reading(), payer).await;
+    };
+    let mut source = match wanted.selectors.is_nothing() {
+        true => source::read(app, target_url, purchase.reading(), payer).await?,
+        false => {
+            source::read_selected(
+                app,
+                target_url,
+                (&wanted.selectors, purchase.render()),
+                payer,
+            )
+            .await?
+        }
+    };
+    excerpts::cut(app, wanted, &mut source).await?;
+    Ok(source)
 }

@@ -30,6 +30,8 @@ pub enum Unsold {
 pub struct Work {
     /// Pages that may be fetched.
     pub fetches: usize,
+    /// Those of them that a configured browser may open.
+    pub renders: usize,
     /// Whether a configured language model may be called.
     pub asks_model: bool,
     /// Whether a settlement costs fees; not if the money has already arrived.
@@ -61,11 +63,11 @@ fn costs(app: &Shared, gas_price: Option<GasPrice>, work: Work) -> Result<Costs,
     let guard = &app.config.guard;
     if work.settles {
         let gas = gas(app, gas_price).ok_or(Unsold::GasUnknown)?;
-        return Ok(guard.costs(gas, work.fetches));
+        return Ok(guard.costs(gas, work.fetches, work.renders));
     }
     Ok(Costs {
         facilitator_fee: Amount::ZERO,
-        ..guard.costs(Amount::ZERO, work.fetches)
+        ..guard.costs(Amount::ZERO, work.fetches, work.renders)
     })
 }
 

@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 
 use crate::app::Shared;
+use crate::domain::excerpt::Excerpt;
 use crate::domain::ids::CreditId;
 use crate::domain::keys::{CreditHash, Fingerprint, PaymentKey};
 use crate::domain::level::Level;
@@ -11,6 +12,7 @@ use crate::domain::payment::{Means, Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, Refusal, RetryCredit, With};
+use crate::domain::render::Render;
 use crate::domain::time::UnixSeconds;
 use crate::flows::content::source::Trouble;
 use crate::flows::sale;
@@ -31,6 +33,9 @@ pub enum Stated {
         level: Option<Level>,
         question: Option<String>,
         force_refresh: Option<bool>,
+        render: Option<Render>,
+        /// All of it, if any of it is stated.
+        excerpt: Option<Box<Excerpt>>,
     },
     /// Of several sources: the request that was paid for.
     Several(Fingerprint),
@@ -178,12 +183,16 @@ fn covers(payment: &Payment, stated: &Stated) -> bool {
             level,
             question,
             force_refresh,
+            render,
+            excerpt,
         } => {
             matches!(purchase, Purchase::Context(_) | Purchase::ProofPack(_))
                 && target_url == purchase.target_url()
                 && level.is_none_or(|level| level == purchase.level())
                 && (question.as_deref()).is_none_or(|asked| Some(asked) == purchase.question())
                 && force_refresh.is_none_or(|refresh| refresh == purchase.reading().refresh)
+                && render.is_none_or(|render| render == purchase.render())
+                && (excerpt.as_deref()).is_none_or(|excerpt| Some(excerpt) == purchase.excerpt())
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::app::Shared;
 use crate::domain::payment::{Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal};
+use crate::flows::content::rendering;
 use crate::flows::content::several;
 use crate::flows::internal;
 use crate::flows::sale::settle::stored_request;
@@ -103,7 +104,9 @@ pub fn check_terms(
     let model = app.config.llm.as_ref();
     let model = model.filter(|_| purchase.level().may_synthesize());
     let reads = match purchase {
-        Purchase::Context(_) | Purchase::ProofPack(_) => app.config.fetch.time_max,
+        Purchase::Context(_) | Purchase::ProofPack(_) => {
+            app.config.fetch.time_max + rendering::time_max(app, purchase.render())
+        }
         Purchase::Pages(_) | Purchase::ProofBundle(_) | Purchase::Check(_) => several::WORK_MAX,
     };
     let work = reads

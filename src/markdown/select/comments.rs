@@ -90,7 +90,7 @@ pub(super) fn drop_other_articles(outline: &Outline, is_kept: &mut [bool]) {
     let blocks = &outline.blocks;
     let prose = (0..blocks.len()).filter(|&at| is_kept[at] && is_good(&blocks[at]));
     let words: u32 = prose.clone().map(|at| blocks[at].words).sum();
-    let Some(last) = prose.last() else { return };
+    let Some(last) = prose.max() else { return };
     if words < PROSE_WORDS_MIN {
         return;
     }

@@ -115,6 +115,7 @@ impl FetchError {
             | FetchError::Convert(ConvertError::TooLarge | ConvertError::OutOfMemory) => {
                 "content_too_large"
             }
+            FetchError::Convert(ConvertError::SelectorUnmatched) => "selector_unmatched",
             FetchError::Convert(ConvertError::Empty | ConvertError::ScannedPdf) => {
                 "nothing_readable"
             }

@@ -101,6 +101,15 @@ fn pages() -> Vec<Question> {
             } },
         ),
         (
+            "Can you read pages that need JavaScript?",
+            html! { p {
+                "Where this service has a browser, which a quote says: with the tiers " strong { "fresh" } " and "
+                strong { "deep" } ", a page with little or no text of its own is opened in it, and you get what it shows if that "
+                "is more. The answer then has " code { "rendered" } ". Send " code { "\"render\": \"never\"" } " or "
+                code { "\"always\"" } " to decide it yourself. A render that fails costs nothing."
+            } },
+        ),
+        (
             "When is a page not cached?",
             html! { p {
                 "When its response has " code { "Cache-Control: private" } ", " code { "no-store" } ", " code { "no-cache" } " or a "

@@ -3,6 +3,7 @@
 
 use maud::{Markup, html};
 
+use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::pages::commands::{self, Item};
 use crate::pages::layout::{Layout, layout};
@@ -34,6 +35,7 @@ pub fn page(view: &QuickstartView<'_>) -> String {
             }
             (see_the_price(site))
             (buyer(site))
+            (products(site))
             (what_happened())
             (next())
         },
@@ -74,6 +76,38 @@ fn buyer(site: &Site<'_>) -> Markup {
                 "Both clients pay any price the seller asks on the network you register. Give them a separate key that holds no more "
                 "than you are willing to spend."
             }
+        }
+    }
+}
+
+/// What is asked of the sample page.
+const SAMPLE_QUESTION: &str = "What does the 402 response contain?";
+
+/// The other things that the same clients buy, each of the sample page.
+fn products(site: &Site<'_>) -> Markup {
+    let sample = site.sample_url();
+    let items = [
+        (
+            "passages",
+            "Passages of a page",
+            "The passages that answer a query, within a budget of tokens, instead of the whole page. Same price.",
+            Item::passages(&sample, SAMPLE_QUESTION, Tier::Starter),
+        ),
+        (
+            "report",
+            "A Proof Pack",
+            "Whether the page supports an answer, with citations and hashes, kept for 30 days.",
+            Item::report(&sample, SAMPLE_QUESTION, Pack::Quick),
+        ),
+    ];
+    html! {
+        h2 #products { "Buy something else" }
+        p { "The programs differ in the body that they send and in what they print." }
+        @for (id, name, what, item) in items {
+            h3 id=(id) { (name) }
+            p { (what) }
+            (parts::code(&format!("{id}.mts"), &commands::typescript(site, item)))
+            (parts::code(&format!("{id}.py"), &commands::python(site, item)))
         }
     }
 }

@@ -283,11 +283,12 @@ fn chain_settings() -> ChainSettings {
 
 /// Any purchase: the key of a payment does not depend on which.
 fn sample_purchase() -> crate::domain::purchase::Purchase {
-    use crate::domain::purchase::{ContextPurchase, Purchase};
+    use crate::domain::purchase::{Choices, ContextPurchase, Purchase};
     Purchase::Context(ContextPurchase {
         target_url: String::new(),
         tier: "fresh".to_owned(),
-        force_refresh: false,
+        choices: Choices::default(),
+        excerpt: None,
     })
 }
 

@@ -2,6 +2,7 @@
 import './challenges.mjs';
 import './purchases.mjs';
 import './reports.mjs';
+import './several.mjs';
 import './signatures.mjs';
 import './transfers.mjs';
 import './repetitions.mjs';

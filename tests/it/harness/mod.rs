@@ -4,6 +4,7 @@ pub(crate) mod ask;
 pub(crate) mod buyer;
 pub(crate) mod chain;
 pub(crate) mod facilitator;
+pub(crate) mod fake_browser;
 pub(crate) mod mailbox;
 #[allow(dead_code, reason = "the unit tests of name resolution use the rest")]
 pub(crate) mod name_server;
@@ -202,6 +203,7 @@ impl Rig {
                 check,
                 listener: Some(listener),
                 http_listener: None,
+                egress: None,
             };
             Appliance::start(start).await
         })

@@ -85,6 +85,9 @@ pub async fn health(app: Shared, call: Call) -> Reply {
         body["checks"]["tls"] =
             json!({"status": certificates::status(&app), "not_after": not_after});
     }
+    if app.outside.renderer.is_some() {
+        body["checks"]["renderer"] = renderer(&app, call.peer == Peer::Operator);
+    }
     if call.peer == Peer::Operator {
         if let Some(tls) = tls {
             body["checks"]["tls"]["renew_at"] = tls.certificate.map(|_| tls.renew_at.0).into();
@@ -143,6 +146,26 @@ fn supplier(app: &App) -> Value {
     let free = app.outside.fetches.free();
     let status = if free == 0 { "busy" } else { "ok" };
     json!({"status": status, "free_places": free, "places": app.config.fetch.fetches_max})
+}
+
+/// The browser, by its latest use or check. Without it pages are read as their sites send them, so this does not affect the
+/// service's status.
+fn renderer(app: &App, is_operator: bool) -> Value {
+    let found = app.health.renderer();
+    let status = match (&found.trouble, found.checked_at) {
+        (_, None) => "unknown",
+        (None, _) => "ok",
+        (Some(_), _) => "down",
+    };
+    let mut check = json!({"status": status, "checked_at": found.checked_at.map(|at| at.0)});
+    if is_operator {
+        let waiting = app.outside.renderer.as_ref();
+        let waiting = waiting.map(|renderer| renderer.waiting());
+        check["browser"] = found.browser.into();
+        check["trouble"] = found.trouble.into();
+        check["waiting"] = waiting.into();
+    }
+    check
 }
 
 /// By the last due e-mail. Mail servers reject mail temporarily, so this does not affect the service's status.

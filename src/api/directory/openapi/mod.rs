@@ -126,10 +126,13 @@ fn operation(app: &App, row: &Row, path: &str, alias: bool) -> Value {
 }
 
 /// Constraints of bodies whose members exclude each other.
-const TOGETHER: [(&str, &[&str]); 1] = [(
-    "QuoteRequest",
-    &["product", "target_url", "pack", "question"],
-)];
+const TOGETHER: [(&str, &[&str]); 2] = [
+    (
+        "QuoteRequest",
+        &["product", "target_url", "pack", "question"],
+    ),
+    ("ProofBundleRequest", &["sources", "question", "bundle"]),
+];
 
 /// A valid example body. Some optional members exclude each other.
 pub fn request_example(object: &Object) -> Value {

@@ -13,6 +13,7 @@ use crate::domain::tier::Tier;
 use crate::evidence::bundle::BundleReport;
 use crate::evidence::check::CheckReport;
 use crate::evidence::report::Report;
+use crate::state::excerpt::TOKEN_METHOD;
 use crate::x402::wire::PaymentRequirements;
 
 /// A page's metadata. Missing values are null.
@@ -132,7 +133,25 @@ fn context_response() -> Value {
                 })),
                 "meta_robots": {"type": "array", "items": text()},
             })), "cache": {"type": "object"},
-            "payment": {"type": "object"}, "ueg_receipt": {"type": "object"}, "request_id": text(),
+            "rendered": {"type": "boolean"}, "render_ms": {"type": "integer"},
+            "payment": {"type": "object"}, "ueg_receipt": {"type": "object"}, "request_id": text(), "excerpt": excerpt(),
+        }),
+    )
+}
+
+/// What was done where a part of the page was asked for.
+fn excerpt() -> Value {
+    let number = || json!({"type": ["integer", "null"]});
+    let flag = || json!({"type": "boolean"});
+    let stated = || json!({"type": ["string", "null"]});
+    object(
+        &["characters", "estimated_tokens", "truncated"],
+        json!({
+            "query": stated(), "max_tokens": number(), "max_characters": number(), "selector": stated(),
+            "exclude_selector": stated(), "include_links": flag(), "include_images": flag(), "include_tables": flag(),
+            "characters": number(), "estimated_tokens": number(), "token_method": {"const": TOKEN_METHOD},
+            "blocks_kept": number(), "blocks_total": number(), "truncated": flag(), "ranked_by_query": flag(),
+            "page_content_sha256": {"type": "string"},
         }),
     )
 }
@@ -235,10 +254,15 @@ pub fn narrowing(object: &Object) -> Option<Value> {
         members.collect::<Map<String, Value>>()
     };
     Some(match object.name {
-        // A tier that never fetches does not take force_refresh.
+        // A tier that never fetches takes neither force_refresh nor selectors.
         "AccessRequest" | "PagesRequest" => json!({"not": {
-            "required": ["tier", "force_refresh"],
-            "properties": {"tier": {"enum": ["starter", "cached"]}, "force_refresh": {"const": true}},
+            "required": ["tier"],
+            "properties": {"tier": {"enum": ["starter", "cached"]}},
+            "anyOf": [
+                {"required": ["force_refresh"], "properties": {"force_refresh": {"const": true}}},
+                {"required": ["selector"], "properties": {"selector": {"pattern": parameters::NOT_BLANK}}},
+                {"required": ["exclude_selector"], "properties": {"exclude_selector": {"pattern": parameters::NOT_BLANK}}},
+            ],
         }}),
         "QuoteRequest" => {
             let of = |(product, needed, foreign): &(&str, &str, &[&str])| {

@@ -260,6 +260,13 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
         true => said("configured", Tone::Good),
         false => said("not configured: e-mails are queued", Tone::Warn),
     };
+    let renderer = health.renderer();
+    let browser = match (&app.outside.renderer, renderer.trouble, renderer.browser) {
+        (None, ..) => said("not configured: no script of a page is run", Tone::Plain),
+        (Some(_), Some(trouble), _) => said(&trouble, Tone::Bad),
+        (Some(_), None, Some(browser)) => said(&browser, Tone::Good),
+        (Some(_), None, None) => said("not tried yet", Tone::Plain),
+    };
     let tls = match (certificates::expires_in(app), certificates::status(app)) {
         (None, _) => said("by the reverse proxy", Tone::Plain),
         (Some(seconds), "ok") => said(&format!("{} days left", seconds / DAY_SECONDS), Tone::Good),
@@ -301,6 +308,7 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
             ),
             ("Facilitator", facilitator),
             ("Chain", chain),
+            ("Browser", browser),
             ("Disk", disk),
             ("Free disk space", mib(health.free_bytes())),
             (

@@ -115,6 +115,7 @@ impl Job {
             bundle.unwrap_or_default().pack(),
             Some(&self.order.question),
             None,
+            None,
         );
         let reading = Purchase::ProofPack(purchase.clone()).reading();
         let payer = self.id.to_string();

@@ -1,0 +1,218 @@
+//! What the service and a render worker say to each other: one line of JSON in, one line of JSON and the page out. The
+//! worker opens what strangers made, so that nothing it says is taken without a bound.
+
+use std::io;
+
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+
+use crate::markdown::PAGE_BYTES_MAX;
+
+/// Raised when a line changes: a worker of another program version is told apart, not misunderstood.
+pub const VERSION: u32 = 1;
+/// The longest line.
+const LINE_BYTES_MAX: usize = 64 * 1024;
+
+/// One page to render.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    pub version: u32,
+    /// Opens the guard.
+    pub token: String,
+    /// A cleared http or https address.
+    pub url: String,
+    /// `auto`, or the path of a browser.
+    pub browser: String,
+    pub user_agent: String,
+    /// Compile the page's scripts to machine code.
+    pub jit: bool,
+    /// When the page is taken as it is, in milliseconds from the beginning.
+    pub deadline_ms: u64,
+    /// Also say how the browser is confined.
+    pub inspects: bool,
+}
+
+/// How a render ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    pub version: u32,
+    pub outcome: Outcome,
+    /// Bytes of HTML that follow the line.
+    pub html_bytes: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Rendered(Facts),
+    Failed { kind: FailureKind, detail: String },
+}
+
+/// Why there is no page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// There is no browser, or it does not start here.
+    NoBrowser,
+    /// The browser ended or stopped to answer.
+    BrowserLost,
+    /// The page's own process ended.
+    Crashed,
+    /// The browser could not open the page.
+    NotOpened,
+    /// The page, or where it led, is not allowed.
+    Refused,
+    /// Nothing could be read before the hard end.
+    TimedOut,
+    /// The worker speaks another version.
+    Version,
+}
+
+/// Why a page was taken when it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Settled {
+    /// Loaded, no request in flight, and the text stays the same.
+    Quiet,
+    /// The text stays the same, although something still loads.
+    Stable,
+    /// The time was over.
+    Deadline,
+}
+
+/// What is known of a rendered page beside its HTML.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    pub final_url: String,
+    /// Of the main document, after redirects.
+    pub status: u16,
+    pub settled: Settled,
+    /// The end of a page that was too long is missing.
+    pub is_cut: bool,
+    pub requests: u32,
+    /// Alerts and questions that were answered.
+    pub dialogs: u32,
+    /// Consent dialogs that were left out.
+    pub consent_dialogs: u32,
+    /// The browser's name and version.
+    pub browser: String,
+    /// Whether the page's process runs in the browser's own sandbox, where that was asked for.
+    pub sandbox: Option<bool>,
+}
+
+pub async fn write_job(to: &mut (impl AsyncWrite + Unpin), job: &Job) -> io::Result<()> {
+    write_line(to, job).await
+}
+
+pub async fn read_job(from: &mut (impl AsyncRead + Unpin)) -> io::Result<Job> {
+    read_line(from).await
+}
+
+pub async fn write_answer(
+    to: &mut (impl AsyncWrite + Unpin),
+    outcome: Outcome,
+    html: &[u8],
+) -> io::Result<()> {
+    let answer = Answer {
+        version: VERSION,
+        outcome,
+        html_bytes: html.len() as u64,
+    };
+    write_line(to, &answer).await?;
+    to.write_all(html).await?;
+    to.flush().await
+}
+
+/// The answer with its HTML, which is no longer than a page may be.
+pub async fn read_answer(from: &mut (impl AsyncRead + Unpin)) -> io::Result<(Answer, Vec<u8>)> {
+    let answer: Answer = read_line(from).await?;
+    if answer.html_bytes > PAGE_BYTES_MAX {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "a page that is too long",
+        ));
+    }
+    let mut html = Vec::new();
+    let read = from.take(answer.html_bytes).read_to_end(&mut html).await?;
+    match read as u64 == answer.html_bytes {
+        true => Ok((answer, html)),
+        false => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+async fn write_line(to: &mut (impl AsyncWrite + Unpin), value: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    to.write_all(&line).await?;
+    to.flush().await
+}
+
+/// Reads byte by byte, so that nothing behind the line is taken: the lines are short.
+async fn read_line<T: for<'de> Deserialize<'de>>(
+    from: &mut (impl AsyncRead + Unpin),
+) -> io::Result<T> {
+    let mut line = Vec::new();
+    loop {
+        match from.read_u8().await? {
+            b'\n' => break,
+            byte if line.len() < LINE_BYTES_MAX => line.push(byte),
+            _ => {
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "a line that is too long",
+                ));
+            }
+        }
+    }
+    Ok(serde_json::from_slice(&line)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts() -> Facts {
+        Facts {
+            final_url: "https://example.com/".to_owned(),
+            status: 200,
+            settled: Settled::Quiet,
+            is_cut: false,
+            requests: 3,
+            dialogs: 0,
+            consent_dialogs: 1,
+            browser: "HeadlessChrome/1".to_owned(),
+            sandbox: None,
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_read_as_it_was_written() {
+        let mut wire = Vec::new();
+        let outcome = Outcome::Rendered(facts());
+        write_answer(&mut wire, outcome.clone(), b"<p>\n")
+            .await
+            .expect("memory");
+        let (answer, html) = read_answer(&mut wire.as_slice()).await.expect("whole");
+        assert_eq!((answer.outcome, html.as_slice()), (outcome, &b"<p>\n"[..]));
+        for cut in 0..wire.len() {
+            assert!(read_answer(&mut &wire[..cut]).await.is_err(), "{cut}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_worker_cannot_send_more_than_a_page() {
+        let huge = Answer {
+            version: VERSION,
+            outcome: Outcome::Rendered(facts()),
+            html_bytes: PAGE_BYTES_MAX + 1,
+        };
+        let mut wire = Vec::new();
+        write_line(&mut wire, &huge).await.expect("memory");
+        assert!(read_answer(&mut wire.as_slice()).await.is_err());
+        let endless = vec![b'x'; LINE_BYTES_MAX + 2];
+        let error = read_answer(&mut endless.as_slice())
+            .await
+            .expect_err("no line");
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    }
+}
