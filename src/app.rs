@@ -26,6 +26,7 @@ use crate::outside::call::{ConcurrencyLimit, KeyedLimit};
 use crate::outside::chain::{
     Chain, ChainSettings, INQUIRIES_MAX, SETTLEMENT_LOOKS_MAX, TRANSACTIONS_MAX,
 };
+use crate::outside::chance;
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::{self, Facilitator, FacilitatorSettings};
 use crate::outside::fonts::FontShelf;
@@ -49,6 +50,7 @@ use crate::state::refusals::Refusals;
 use crate::state::sample::SamplePage;
 use crate::state::settlement_checks::SettlementChecks;
 use crate::state::sign_in_links::SignInLinks;
+use crate::state::sign_in_nonces::SignInNonces;
 use crate::store::{self, Store};
 
 /// A row of the route table.
@@ -96,6 +98,8 @@ pub struct App {
     pub certificates: Option<Arc<Certificates>>,
     /// One-time links to the console.
     pub sign_in_links: SignInLinks,
+    /// Nonces of payers who sign in to read what they bought.
+    pub sign_in_nonces: SignInNonces,
     /// How the settlements that the facilitator reports compare with the chain.
     pub settlement_checks: SettlementChecks,
     /// One copy of the data file at a time.
@@ -200,6 +204,7 @@ impl App {
             refusals: Refusals::default(),
             health: Health::default(),
             sign_in_links: SignInLinks::default(),
+            sign_in_nonces: SignInNonces::new(chance::bytes()),
             settlement_checks: SettlementChecks::default(),
             backups: ConcurrencyLimit::new(1, Duration::ZERO),
             tasks: TaskTracker::new(),

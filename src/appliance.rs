@@ -58,7 +58,7 @@ const EXPOSED_HEADERS: &str = "PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Payment-Req
                                X-Service-Payment-Pack, X-Service-Payment-Error, X-Service-Retry-Credit, Link, \
                                Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Request-Id";
 /// Some clients send the names of exposed headers as request headers.
-const CORS_REQUEST_HEADERS: &str = "Content-Type, Accept, PAYMENT-SIGNATURE, X-Service-Tier, X-Service-Pack, \
+const CORS_REQUEST_HEADERS: &str = "Content-Type, Accept, PAYMENT-SIGNATURE, SIGN-IN-WITH-X, X-Service-Tier, X-Service-Pack, \
                                     X-Service-Source, X-Service-Payment-Hash, X-Service-Payment-Proof, \
                                     Idempotency-Key, Access-Control-Expose-Headers, \
                                     PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Payment-Required, \

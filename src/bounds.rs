@@ -75,6 +75,10 @@ pub const NOT_BY_STRANGERS: &[(&str, &str)] = &[
         "settlement-discrepancies-1",
         "one row for each reported settlement that the chain contradicts",
     ),
+    (
+        "purchases-1",
+        "one row for each settled payment, for 30 days",
+    ),
     ("overpayments-1", "one row for each transfer that was paid"),
     (
         "ended-sessions-1",
@@ -286,6 +290,14 @@ pub const BOUNDS: &[Held] = &[
     },
 
     // Counters and caches in memory.
+    Held {
+        what: "Used nonces of payers who sign in to read their purchases",
+        place: Memory,
+        bounds: &[Constant("src/state/sign_in_nonces.rs::USED_MAX"), Constant("src/x402/sign_in.rs::AGE_SECONDS_MAX"), Setting("limits.quotes_per_minute")],
+        at_bound: "503 until the oldest have expired: none is forgotten before. A nonce that nobody has signed takes no place.",
+        enforced: &["src/state/sign_in_nonces.rs::spend"],
+        tests: &["src/state/sign_in_nonces.rs::used_nonces_have_a_bound_and_none_is_forgotten_before_its_end"],
+    },
     Held {
         what: "Rate limits by client",
         place: Memory,

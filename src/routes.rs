@@ -2,8 +2,8 @@
 //! operator's `routes` command are made from it.
 
 use crate::api::buyer::{
-    access, check, diagnose, first_words, legacy, preview, proof_bundle, proof_pack, quotes,
-    reports, retry,
+    access, check, diagnose, first_words, legacy, preview, proof_bundle, proof_pack, purchases,
+    quotes, reports, retry,
 };
 use crate::api::directory::discovery::{
     crawlers, figures, full, health, keys, llms, manifest, trust,
@@ -87,6 +87,16 @@ const TYPE: Parameter = Parameter {
 const LIMIT: Parameter = Parameter {
     name: "limit",
     doc: "The most items of an answer, 1 to 100; 20 when absent.",
+    one_of: &[],
+};
+const BEFORE: Parameter = Parameter {
+    name: "before",
+    doc: "Only purchases before this purchase_id, to go on where a list ended.",
+    one_of: &[],
+};
+const SIGN_IN: Parameter = Parameter {
+    name: "SIGN-IN-WITH-X",
+    doc: "The paying wallet's signed statement (sign-in-with-x): base64 JSON over the challenge that a request without it gets. Each nonce works once.",
     one_of: &[],
 };
 const OFFSET: Parameter = Parameter {
@@ -284,6 +294,14 @@ pub static ROUTES: &[Row] = &[
         takes: Some(&ACCESS_REQUEST), or_takes: &[&PAGES_REQUEST, &PROOF_PACK_REQUEST, &PROOF_BUNDLE_REQUEST, &CHECK_REQUEST], price: Price::Credit, rate: RateClass::Credit,
         statuses: &[400, 402, 409, 413, 415, 422, 503],
         ..paid("Redeem the retry credit of an accepted payment") }),
+
+    // What was paid, read again; not in OpenAPI, of which directories take 40 operations
+    get("/v1/x402/purchases", run!(purchases::list), Endpoint {
+        query: &[LIMIT, BEFORE], needs: &[SIGN_IN], statuses: &[402, 422, 503], rate: RateClass::Quote, in_openapi: false,
+        ..Endpoint::new(Tag::Reports, "Your purchases of the last 30 days, for the wallet that paid; spends nothing") }),
+    get("/v1/x402/purchases/{purchase_id}", run!(purchases::read), Endpoint {
+        needs: &[SIGN_IN], statuses: &[402, 404, 410, 503], rate: RateClass::Quote, in_openapi: false,
+        ..Endpoint::new(Tag::Reports, "The answer of one of your purchases again, while it is kept; spends nothing") }),
 
     // Legacy
     post("/v1/access", run!(legacy::access), Endpoint {

@@ -10,6 +10,7 @@ pub mod paid;
 pub mod preview;
 pub mod proof_bundle;
 pub mod proof_pack;
+pub mod purchases;
 pub mod quotes;
 pub mod report_page;
 pub mod reports;

@@ -69,13 +69,21 @@ pub fn status(code: Code) -> u16 {
         | Code::CacheMiss
         | Code::InvalidSignature
         | Code::RetryCreditInvalid => 400,
-        Code::PaymentRequired | Code::RetryCreditRequired | Code::PaymentHashRequired => 402,
+        Code::PaymentRequired
+        | Code::RetryCreditRequired
+        | Code::PaymentHashRequired
+        | Code::SignInRequired
+        | Code::SignInInvalid => 402,
         Code::ForeignOrigin | Code::HttpsRequired => 403,
-        Code::QuoteNotFound | Code::ReportNotFound | Code::SessionNotFound | Code::NotFound => 404,
+        Code::QuoteNotFound
+        | Code::ReportNotFound
+        | Code::PurchaseNotFound
+        | Code::SessionNotFound
+        | Code::NotFound => 404,
         Code::MethodNotAllowed => 405,
         Code::RequestTimeout => 408,
         Code::AlreadyPaid | Code::PaymentIdentifierUsed | Code::Conflict | Code::NoMail => 409,
-        Code::QuoteExpired | Code::ReportExpired | Code::LinkExpired => 410,
+        Code::QuoteExpired | Code::ReportExpired | Code::AnswerExpired | Code::LinkExpired => 410,
         Code::BodyTooLarge => 413,
         Code::UriTooLong => 414,
         Code::UnsupportedMediaType => 415,

@@ -50,6 +50,8 @@ identifier!(/// A retained report: who knows it may read the report.
     ReportId, "ppr_");
 identifier!(/// A report as its buyer shares it; says nothing of the report's own identifier.
     ShareSlug, "share_");
+identifier!(/// A settled payment as its payer sees it: the time of settlement and a hash, so that identifiers sort by time.
+    PurchaseId, "pur_");
 identifier!(/// A retry credit: a bearer secret, stored only as its SHA-256.
     CreditId, "rc_");
 identifier!(/// A task of the simulated brokerage; nothing is kept under it.

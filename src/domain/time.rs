@@ -16,6 +16,8 @@ pub const QUOTE_SECONDS: u64 = 7 * DAY_SECONDS;
 /// A report is retained 30 days (specification 2.8), and known as expired for as long again (decisions, Addresses).
 pub const REPORT_SECONDS: u64 = REPORT_DAYS * DAY_SECONDS;
 pub const REPORT_DAYS: u64 = 30;
+/// How long a payer finds a purchase in its list.
+pub const PURCHASE_SECONDS: u64 = 30 * DAY_SECONDS;
 /// A converted page stays in the cache 24 hours (decisions, Addresses and samples).
 pub const PAGE_SECONDS: u64 = DAY_SECONDS;
 /// How long after settlement a kept answer is given again to the same payload (decisions, Money 4).

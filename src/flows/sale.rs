@@ -6,6 +6,7 @@ pub mod answer;
 pub mod deliver;
 pub mod margin_guard;
 pub mod payments;
+pub mod purchases;
 pub mod recall;
 pub mod reconcile;
 pub mod refusals;

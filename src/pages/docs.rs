@@ -132,6 +132,7 @@ pub fn page(view: &DocsView<'_>) -> String {
                     (fixed::headers())
                     (fixed::answer())
                     (fixed::retry())
+                    (fixed::purchases())
                     (fixed::transfers())
                     (fixed::signatures())
                     (errors(&view.errors))

@@ -14,4 +14,5 @@ pub mod refusals;
 pub mod sample;
 pub mod settlement_checks;
 pub mod sign_in_links;
+pub mod sign_in_nonces;
 pub mod unknown;

@@ -47,10 +47,12 @@ pub enum DueKind {
     ProviderEvent,
     /// A mail is to be sent, or has been long ago. The key is the mail's.
     Mail,
+    /// A purchase is listed no longer. The key is the payment's.
+    Purchase,
 }
 
 impl DueKind {
-    pub const ALL: [DueKind; 10] = [
+    pub const ALL: [DueKind; 11] = [
         DueKind::Payment,
         DueKind::Blob,
         DueKind::Page,
@@ -61,6 +63,7 @@ impl DueKind {
         DueKind::Order,
         DueKind::ProviderEvent,
         DueKind::Mail,
+        DueKind::Purchase,
     ];
 
     fn code(self) -> u8 {
@@ -75,6 +78,7 @@ impl DueKind {
             DueKind::Order => 8,
             DueKind::ProviderEvent => 10,
             DueKind::Mail => 9,
+            DueKind::Purchase => 11,
         }
     }
 
@@ -84,7 +88,7 @@ impl DueKind {
 }
 
 impl Due {
-    fn row(self) -> (u8, u64, Hash) {
+    pub(in crate::store) fn row(self) -> (u8, u64, Hash) {
         (self.kind.code(), self.at.0, self.key)
     }
 

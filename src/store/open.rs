@@ -283,6 +283,7 @@ fn start(
         tables.count_blobs()?;
         tables.count_reports()?;
         tables.hold_older_goods()?;
+        tables.list_older_purchases()?;
         tables.count_unpaid()?;
         match incarnation(path) {
             Some(now) => tables.meta.insert(INCARNATION, now)?.map(drop),

@@ -174,6 +174,8 @@ tables! {
     LEDGER ledger "ledger-1": u64 => &'static [u8];
     /// Day since 1970 → its ledger held against the vault; kept beside it.
     LEDGER_CHECKS ledger_checks "reckonings-1": u64 => &'static [u8];
+    /// (payer's address, purchase id) → payment key of a settled payment; 30 days.
+    PURCHASES purchases "purchases-1": ([u8; 20], [u8; 16]) => PaymentKey;
     /// (Unix seconds of the next look, payment key) → record of what the facilitator has said of a settlement; until the
     /// chain has confirmed or contradicted it.
     UNVERIFIED_SETTLEMENTS unverified_settlements "unverified-settlements-1": (u64, PaymentKey) => &'static [u8];

@@ -10,6 +10,7 @@ pub mod payer;
 pub mod proof;
 pub mod resource;
 pub mod sender_proof;
+pub mod sign_in;
 
 pub use crate::domain::{evm as address, keccak};
 

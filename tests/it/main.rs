@@ -87,6 +87,8 @@ mod parity;
 mod policy;
 /// Proof Packs: a report on a page instead of the page.
 mod proof_packs;
+/// What was paid, read again by the wallet that signs in.
+mod purchases;
 /// Texts and questions made to break the evidence engine.
 mod questions;
 /// Quotes: what a page would cost, for nothing.

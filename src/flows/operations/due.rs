@@ -107,6 +107,7 @@ fn sweep(tables: &mut Tables<'_>, due: Due, now: UnixSeconds) -> Result<(), Stor
         DueKind::Report => tables.sweep_report(due, now),
         DueKind::BundleQuote => tables.sweep_bundle_quote(due, now),
         DueKind::ProviderEvent => tables.sweep_provider_event(due),
+        DueKind::Purchase => tables.sweep_purchase(due),
         // Each is handled separately.
         DueKind::Payment | DueKind::Notice | DueKind::Order | DueKind::Mail => Ok(()),
     }

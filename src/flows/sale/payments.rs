@@ -170,6 +170,7 @@ pub fn apply(
     match &payment.state {
         State::Settled { transaction, .. } => {
             tables.book(payment, now)?;
+            tables.list_purchase(key, payment)?;
             let answer_end = now.plus(REDELIVERY_SECONDS.max(CREDIT_SECONDS));
             payment.delivery.is_owed = true;
             payment.delivery.answer_until = now.plus(OWED_SECONDS).0;

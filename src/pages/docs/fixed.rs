@@ -5,11 +5,16 @@ use maud::{Markup, html};
 use crate::pages::parts;
 
 /// Header, who sends it, what it means (specification sections 5 and 7).
-const HEADERS: [(&str, &str, &str); 19] = [
+const HEADERS: [(&str, &str, &str); 20] = [
     (
         "PAYMENT-SIGNATURE",
         "you",
         "The signed payment, base64 of an x402 PaymentPayload.",
+    ),
+    (
+        "SIGN-IN-WITH-X",
+        "you",
+        "A signed statement of the paying wallet, to read purchases again: base64 JSON.",
     ),
     ("X-Service-Tier", "you", "The tier, if not in the query."),
     ("X-Service-Pack", "you", "The pack, if not in the query."),
@@ -235,6 +240,30 @@ pub(crate) fn retry() -> Markup {
             li { "A credit is valid for three attempts and 15 minutes, for the same target, tier or pack, question and cache mode." }
             li { "A payment that was not settled yet is settled only when the retry delivers." }
             li { "Never sign a new payment after a 503: the first one may still settle." }
+        }
+    }
+}
+
+pub(crate) fn purchases() -> Markup {
+    html! {
+        h2 #purchases { "Read purchases again" }
+        p {
+            code { "GET /v1/x402/purchases" } " lists what a wallet has paid for in the last 30 days, and "
+            code { "GET /v1/x402/purchases/{purchase_id}" } " gives one answer again. Neither costs anything. The wallet signs in "
+            "(x402 extension " code { "sign-in-with-x" } ", EIP-4361) in place of paying."
+        }
+        ul {
+            li {
+                "A request without a signature gets 402 with " code { "accepts: []" } " and the text's parts in "
+                code { "extensions[\"sign-in-with-x\"]" } ", both in the body and in " code { "PAYMENT-REQUIRED" } "."
+            }
+            li {
+                "Sign the text with the key that paid, and repeat the request with the signed statement as base64 JSON in "
+                code { "SIGN-IN-WITH-X" } ". The official client extension does both."
+            }
+            li { "Each nonce works once and for five minutes, so each request needs a challenge of its own." }
+            li { "A page's answer is kept for 15 minutes after it was sent, one that you never received for 7 days, a report for 30 days. Later the response is 410." }
+            li { code { "limit" } " (1 to 100) and " code { "before" } " (a purchase_id) page through the list; " code { "pagination.next" } " is the address of the next part." }
         }
     }
 }
