@@ -118,6 +118,7 @@ pub(crate) fn past(key: [u8; 32], now: UnixSeconds) -> Payment {
         target_url: SHORT.url.to_owned(),
         tier: Tier::Cached.name().to_owned(),
         choices: Choices::default(),
+        excerpt: None,
     });
     let mut payer = [0; 20];
     payer.copy_from_slice(&key[..20]);
