@@ -138,6 +138,61 @@ const COPY_BUTTONS: [&str; 12] = [
     "zeroclipboard-container",
 ];
 
+/// Names that generators of reference pages give to declarations and to what explains them.
+const DECLARATIONS: [&str; 48] = [
+    "alignedsummary",
+    "api-signature",
+    "api_metadata",
+    "code-header",
+    "ctor",
+    "declaration",
+    "deftypefn",
+    "descname",
+    "doc-function",
+    "doc-heading",
+    "doc-object",
+    "docblock",
+    "docstring",
+    "Documentation-declaration",
+    "Documentation-function",
+    "func-head",
+    "item-decl",
+    "member-signature",
+    "memberdecls",
+    "memdoc",
+    "memitem",
+    "memItemLeft",
+    "memproto",
+    "memtitle",
+    "method-description",
+    "method-detail",
+    "method-heading",
+    "method-signature",
+    "method_details",
+    "methodsynopsis",
+    "phpdocumentor-element",
+    "phpdocumentor-signature",
+    "pubdef",
+    "RBoxed",
+    "REFBODY",
+    "refentry",
+    "refnamediv",
+    "refsect1",
+    "refsect2",
+    "RktBlk",
+    "SCodeFlow",
+    "sig",
+    "subs",
+    "summary_signature",
+    "task-group",
+    "tsd-panel",
+    "tsd-signature",
+    "type-signature",
+];
+
+/// The same of ids.
+const REFERENCE_IDS: [&str; 3] = ["apicontent", "doc-content", "module-header"];
+
 /// A few names to be found among very many tokens: most are none of them, which two looks tell.
 pub(super) struct Names {
     names: &'static [&'static str],
@@ -184,6 +239,8 @@ const fn letter(byte: u8) -> u32 {
 static CONSENTS: Names = Names::new(&CONSENT);
 static HIDDEN: Names = Names::new(&VISUALLY_HIDDEN);
 static NUMBERS: Names = Names::new(&LINE_NUMBERS);
+static DECLARED: Names = Names::new(&DECLARATIONS);
+static REFERENCES: Names = Names::new(&REFERENCE_IDS);
 static BUTTONS: Names = Names::new(&COPY_BUTTONS);
 
 /// What a block element is for.
@@ -221,6 +278,160 @@ pub(super) fn role(tag: Tag, attributes: &Attributes<'_>, class: ClassSigns) -> 
     }
 }
 
+/// Names of those who wrote a post and of when they did.
+const AUTHORS_AND_DATES: [&str; 40] = [
+    "age",
+    "author",
+    "author-name",
+    "bbp-author-name",
+    "bbp-reply-post-date",
+    "byline",
+    "comhead",
+    "comment-author",
+    "comment-date",
+    "comment-user",
+    "comment_author",
+    "comment_date",
+    "commentauthor",
+    "creator",
+    "date",
+    "hnuser",
+    "ipsComment_author",
+    "lia-user-name-link",
+    "local-friendly-time",
+    "message-attribution",
+    "message-author",
+    "message-name",
+    "nickname",
+    "post-author",
+    "post-date",
+    "post-time",
+    "post_author",
+    "post_date",
+    "postauthor",
+    "postdate",
+    "postdetails",
+    "poster",
+    "poster-name",
+    "relative-time",
+    "relativetime",
+    "timestamp",
+    "topic-author",
+    "user-details",
+    "user-name",
+    "username",
+];
+
+static BYLINES: Names = Names::new(&AUTHORS_AND_DATES);
+
+/// Names of comments that do not say so.
+const COMMENTS: [&str; 16] = [
+    "commentlist",
+    "disqus_thread",
+    "dsq-content",
+    "echo-item",
+    "fb-comments",
+    "idc-container",
+    "js-kit-comments",
+    "livefyre",
+    "pingback",
+    "pingbacks",
+    "responses",
+    "trackback",
+    "trackbacks",
+    "wpdcom",
+    "wpd-thread-list",
+    "wp-discuz",
+];
+
+static COMMENTED: Names = Names::new(&COMMENTS);
+
+/// Whether a class or id is one of comments, or of one of them: `comments`, `comment-body`, `post-comments`.
+fn names_comments(token: &str) -> bool {
+    let bytes = token.as_bytes();
+    let last = bytes.len().saturating_sub(6);
+    let is_here = |at: &usize| {
+        bytes[*at] | 0x20 == b'c' && bytes[at + 1..at + 7].eq_ignore_ascii_case(b"omment")
+    };
+    let Some(at) = (0..last).find(is_here) else {
+        return COMMENTED.contain(token);
+    };
+    let (before, after) = (&token[..at], &token[at + 7..]);
+    let rest = after.strip_prefix(['s', 'S']).unwrap_or(after);
+    let is_part = before.is_empty() || before.ends_with(['-', '_']) || bytes[at] == b'C';
+    let before = before.trim_matches(['-', '_']);
+    let rest = rest.trim_start_matches(['-', '_']);
+    let begins = |word: &&str| {
+        let head = rest.get(..word.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(word))
+    };
+    is_part
+        && !NO_COMMENTS
+            .iter()
+            .any(|word| before.eq_ignore_ascii_case(word))
+        && (rest.is_empty()
+            || rest.starts_with(|c: char| c.is_ascii_digit())
+            || PARTS_OF_COMMENTS.iter().any(begins))
+}
+
+/// What stands before `comment` in names of other things.
+const NO_COMMENTS: [&str; 13] = [
+    "allow", "fa", "has", "hide", "hl", "hljs", "icon", "no", "open", "show", "token", "with",
+    "without",
+];
+
+/// What follows on `comment` or `comments` in the names of comments.
+const PARTS_OF_COMMENTS: [&str; 36] = [
+    "area",
+    "author",
+    "avatar",
+    "block",
+    "body",
+    "box",
+    "by",
+    "container",
+    "content",
+    "copy",
+    "data",
+    "date",
+    "div",
+    "entry",
+    "form",
+    "frame",
+    "header",
+    "holder",
+    "info",
+    "inner",
+    "item",
+    "list",
+    "main",
+    "meta",
+    "name",
+    "post",
+    "repl",
+    "resp",
+    "row",
+    "section",
+    "tab",
+    "text",
+    "thread",
+    "time",
+    "tree",
+    "wrap",
+];
+
+/// Whether the element's id is one of comments.
+pub(super) fn is_comment(attributes: &Attributes<'_>) -> bool {
+    attributes.raw("id").is_some_and(names_comments)
+}
+
+/// Whether the element's id is one of a reference page's.
+pub(super) fn declares(attributes: &Attributes<'_>) -> bool {
+    attributes
+        .raw("id")
+        .is_some_and(|id| REFERENCES.contain(id))
+}
+
 /// Whether readers of the page do not see the element.
 pub(super) fn is_hidden(attributes: &Attributes<'_>) -> bool {
     attributes.has_class(&HIDDEN) || is_hidden_beside_class(attributes)
@@ -238,6 +449,12 @@ pub(super) struct ClassSigns {
     pub(super) hides: bool,
     /// It may name the language of the code inside.
     pub(super) is_highlighter: bool,
+    /// It is a declaration on a reference page.
+    pub(super) declares: bool,
+    /// It holds comments on something else, or is one.
+    pub(super) is_comment: bool,
+    /// It names an author or a date.
+    pub(super) is_byline: bool,
 }
 
 impl ClassSigns {
@@ -250,6 +467,9 @@ impl ClassSigns {
         for token in class.split_ascii_whitespace() {
             signs.is_consent |= CONSENTS.contain(token);
             signs.hides |= HIDDEN.contain(token);
+            signs.declares |= DECLARED.contain(token);
+            signs.is_comment |= names_comments(token);
+            signs.is_byline |= BYLINES.contain(token);
         }
         signs
     }

@@ -59,7 +59,7 @@ pub(super) fn find(
             ..*selector
         };
         let outline = outline(&html, links, selector.full, selector.model)?;
-        let kept = selector.kept(&outline);
+        let kept = selector.kept(&outline).blocks;
         let found = Found {
             source,
             words: kept_words(&outline, &kept),

@@ -10,8 +10,9 @@ use super::page::{ContentSource, ConvertError, Heading, Link, Page};
 use super::render::render;
 use super::select::hints::Hints;
 use super::select::model::Model;
-use super::select::select;
+use super::select::{Selected, select};
 use super::tag::Tag;
+use super::title::begin_with_title;
 use super::walls::{self, Evidence};
 use super::warnings::{self, Warning};
 use super::{LINKS_MAX, Settings, fallback, injection};
@@ -19,18 +20,25 @@ use super::{LINKS_MAX, Settings, fallback, injection};
 /// Buttons of a page that are looked at; a wall has a few.
 const BUTTONS_MAX: usize = 100;
 
+/// Below this expected F1 the buyer is warned: pages so judged are right by less than two thirds.
+const CONFIDENCE_LOW: f32 = 0.6;
+
 pub(super) struct Selector<'a> {
     pub(super) full: bool,
     pub(super) hints: &'a Hints,
     pub(super) model: &'a Arc<Model>,
+    pub(super) include_comments: bool,
 }
 
 impl Selector<'_> {
-    /// Numbers of the blocks to keep.
-    pub(super) fn kept(&self, outline: &Outline) -> Vec<usize> {
+    /// The blocks to keep.
+    pub(super) fn kept(&self, outline: &Outline) -> Selected {
         match self.full {
-            true => (0..outline.blocks.len()).collect(),
-            false => select(outline, self.hints, self.model),
+            true => Selected {
+                blocks: (0..outline.blocks.len()).collect(),
+                confidence: 1.0,
+            },
+            false => select(outline, self.hints, self.model, self.include_comments),
         }
     }
 }
@@ -40,6 +48,7 @@ pub(super) fn html_page(
     builder: Builder,
     settings: &Settings,
     model: &Arc<Model>,
+    include_comments: bool,
     may_look_elsewhere: bool,
 ) -> Result<Page, ConvertError> {
     let (mut own, collected, links) = builder.finish();
@@ -47,13 +56,21 @@ pub(super) fn html_page(
         full: settings.full,
         hints: &collected.hints(&settings.url),
         model,
+        include_comments,
     };
-    let own_kept = selector.kept(&own);
+    let Selected {
+        blocks: mut own_kept,
+        confidence,
+    } = selector.kept(&own);
     let own_words = kept_words(&own, &own_kept);
     let mut found = match may_look_elsewhere {
         true => fallback::find(&collected, &links, &selector, own_words)?,
         false => None,
     };
+    if !settings.full && found.is_none() && own_words > 0 {
+        let (title, site) = (collected.headline(), collected.site_name());
+        begin_with_title(&mut own, &mut own_kept, title.as_deref(), site.as_deref());
+    }
     let (source, outline, kept, words) = match &found {
         Some(found) => (found.source, &found.outline, &found.kept, found.words),
         None => (ContentSource::Page, &own, &own_kept, own_words),
@@ -85,9 +102,19 @@ pub(super) fn html_page(
     if is_injected(&own) || (found.is_some() && is_injected(outline)) {
         warnings.push(Warning::PromptInjectionSuspected);
     }
+    // What stands in another place than the markup is taken as it is there.
+    let confidence = (!settings.full && found.is_none()).then_some(confidence);
+    // Too little text and walls have warnings of their own.
+    let is_plain = warnings
+        .iter()
+        .all(|warning| *warning == Warning::Truncated);
+    if is_plain && confidence.is_some_and(|confidence| confidence < CONFIDENCE_LOW) {
+        warnings.push(Warning::LowConfidence);
+    }
     let mut page = Page {
         metadata: collected.decide(&links, &own, first_heading),
         source,
+        confidence,
         meta_robots: collected.robots(),
         links: kept_links(outline, kept),
         headings,

@@ -27,6 +27,7 @@ mod scripts;
 mod select;
 mod tables;
 mod tag;
+mod title;
 mod walls;
 mod warnings;
 
@@ -89,6 +90,7 @@ pub struct Converter {
     settings: Settings,
     model: Arc<Model>,
     is_training: bool,
+    include_comments: bool,
     narrowing: Option<Narrowing>,
     bytes: u64,
     stage: Stage,
@@ -125,6 +127,7 @@ impl Converter {
         Converter {
             model,
             is_training: false,
+            include_comments: false,
             narrowing: None,
             settings,
             bytes: 0,
@@ -133,6 +136,11 @@ impl Converter {
                 is_text: false,
             },
         }
+    }
+
+    /// Keeps the comments under an article, which are left out otherwise. Before the last byte.
+    pub fn include_comments(&mut self) {
+        self.include_comments = true;
     }
 
     /// Reads only what these selectors leave of an HTML page. Before the first byte. Where elements are named, all that is
@@ -175,9 +183,13 @@ impl Converter {
         }
         let (sink, was_guessed) = self.read()?;
         let mut page = match sink {
-            Sink::Html(reader) => {
-                html_page(reader.finish()?, &self.settings, &self.model, !selects)?
-            }
+            Sink::Html(reader) => html_page(
+                reader.finish()?,
+                &self.settings,
+                &self.model,
+                self.include_comments,
+                !selects,
+            )?,
             Sink::Text(text) => kinds::text_page(&text, &self.settings)?,
         };
         if was_guessed {

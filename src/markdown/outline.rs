@@ -23,6 +23,8 @@ pub(super) struct Outline {
     pub(super) labels: String,
     pub(super) links: Vec<LinkSpan>,
     pub(super) tables: Vec<TableFacts>,
+    /// Elements that a generator of reference pages named as declarations.
+    pub(super) declarations: u32,
     /// For training only: the numbers of the names on each node.
     pub(super) bins: Vec<(NodeId, Vec<u16>)>,
 }
@@ -38,6 +40,8 @@ pub(super) struct Node {
     pub(super) class_hash: u32,
     pub(super) names: Weighed,
     pub(super) role: Role,
+    /// It is named for comments on something else.
+    pub(super) is_comment: bool,
     pub(super) shape: Shape,
     /// The nearest node, itself included, whose shape is not [`Shape::Plain`]; [`PAGE`] when there is none.
     pub(super) container: NodeId,
@@ -95,6 +99,8 @@ pub(super) struct Block {
     pub(super) text: Span,
     pub(super) words: u32,
     pub(super) link_words: u32,
+    /// It says who wrote what stands beside it, or when.
+    pub(super) is_byline: bool,
     pub(super) counts: Counts,
 }
 
@@ -190,6 +196,7 @@ impl Outline {
                 class_hash: 0,
                 names: Weighed::default(),
                 role: Role::None,
+                is_comment: false,
                 shape: Shape::Plain,
                 container: PAGE,
             }],
@@ -198,6 +205,7 @@ impl Outline {
             labels: String::new(),
             links: Vec::new(),
             tables: Vec::new(),
+            declarations: 0,
             bins: Vec::new(),
         }
     }

@@ -14,6 +14,9 @@ pub struct Page {
     pub passages: Vec<Passage>,
     pub metadata: Metadata,
     pub source: ContentSource,
+    /// The F1 by words, from 0 to 1, that the selection of the content can be expected to have; of HTML pages whose
+    /// content was selected only.
+    pub confidence: Option<f32>,
     pub links: Vec<Link>,
     pub headings: Vec<Heading>,
     pub warnings: Vec<Warning>,

@@ -232,6 +232,7 @@ struct Members<'a> {
     http_status: u16,
     content_type: &'a str,
     content_source: &'static str,
+    extraction: Value,
     metadata: Value,
     links: Vec<Value>,
     headings: Vec<Value>,
@@ -261,6 +262,7 @@ pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde
         http_status: facts.status,
         content_type: facts.content_type,
         content_source: content_source(page.source, facts.kind),
+        extraction: extraction(page),
         metadata: metadata(page),
         links: page
             .links
@@ -296,6 +298,14 @@ pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde
         content_sha256,
         tokens,
     })
+}
+
+/// How well the content is likely to be told from the rest of the page: the expected F1 by words, to two places.
+fn extraction(page: &Page) -> Value {
+    let confidence = page
+        .confidence
+        .map(|share| f64::from((share * 100.0).round()) / 100.0);
+    json!({"confidence": confidence})
 }
 
 fn metadata(page: &Page) -> Value {

@@ -529,7 +529,7 @@ fn convert_tells_warnings_and_walls() {
     let html =
         "<title>Log in</title><p>Please log in to continue.<form><input type=password></form>";
     let finished = run_with_input(&["convert", "-"], html.as_bytes()).expect(0);
-    assert_eq!(finished.out, "Please log in to continue.\n");
+    assert_eq!(finished.out, "# Log in\n\nPlease log in to continue.\n");
     for line in [
         "warning   login_wall: ",
         "warning   page_walled: The page shows a login",

@@ -99,8 +99,9 @@ impl Args {
             return Err(Failure::Usage(message.to_owned()));
         }
         let bytes = input::bytes(name)?;
-        let converted = convert::convert(&bytes, name, convert::placeholder(), false)
-            .map_err(|error| input::unusable(name, &error))?;
+        let converted =
+            convert::convert(&bytes, name, convert::placeholder(), convert::Kept::Content)
+                .map_err(|error| input::unusable(name, &error))?;
         Ok(Read {
             id,
             url: None,

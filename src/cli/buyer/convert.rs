@@ -41,6 +41,9 @@ pub(in crate::cli) struct Args {
     /// Keep the whole page instead of its main content
     #[arg(long)]
     full: bool,
+    /// Keep the comments under an article, which are left out otherwise
+    #[arg(long, conflicts_with = "full")]
+    include_comments: bool,
     /// Open the address in a browser first, for text that only scripts make
     #[arg(long, conflicts_with = "jsonl")]
     render: bool,
@@ -80,6 +83,12 @@ impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         if self.jsonl {
             return self.lines();
+        }
+        if self.include_comments && is_address(&self.input) {
+            return Err(Failure::Failed(
+                "--include-comments is for files and standard input: save the page first"
+                    .to_owned(),
+            ));
         }
         let (converted, url) = if self.render {
             self.rendered()?
@@ -152,9 +161,17 @@ impl Args {
         }
         let url = TargetUrl::parse(&rendered.facts.final_url).map_err(failed)?;
         let url = url.url().clone();
-        let converted = convert(&rendered.html, "", url.clone(), self.full)
+        let converted = convert(&rendered.html, "", url.clone(), self.kept())
             .map_err(|error| input::unusable(&self.input, &error))?;
         Ok((converted, url))
+    }
+
+    fn kept(&self) -> Kept {
+        match (self.full, self.include_comments) {
+            (true, _) => Kept::Whole,
+            (false, true) => Kept::ContentAndComments,
+            (false, false) => Kept::Content,
+        }
     }
 
     /// Converts JSON lines in order, on several threads.
@@ -213,6 +230,9 @@ impl Args {
             full: self.full,
         };
         let mut converter = Converter::with_model(settings, Arc::clone(model));
+        if self.include_comments {
+            converter.include_comments();
+        }
         if let Some(narrowing) = self.part.narrowing()? {
             converter = converter.narrowed(narrowing);
         }
@@ -228,6 +248,9 @@ impl Args {
             charset: None,
             full: self.full,
         });
+        if self.include_comments {
+            converter.include_comments();
+        }
         if let Some(narrowing) = self.part.narrowing()? {
             converter = converter.narrowed(narrowing);
         }
@@ -346,19 +369,30 @@ pub(in crate::cli) struct Converted {
     kind: ContentKind,
 }
 
+/// What is kept of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum Kept {
+    Content,
+    ContentAndComments,
+    Whole,
+}
+
 pub(in crate::cli) fn convert(
     bytes: &[u8],
     name: &str,
     url: Url,
-    full: bool,
+    kept: Kept,
 ) -> Result<Converted, String> {
     let kind = kind_of(name, bytes)?;
-    let converter = Converter::new(Settings {
+    let mut converter = Converter::new(Settings {
         kind,
         url,
         charset: None,
-        full,
+        full: kept == Kept::Whole,
     });
+    if kept == Kept::ContentAndComments {
+        converter.include_comments();
+    }
     let page = converted(converter, bytes)?;
     Ok(Converted { page, kind })
 }

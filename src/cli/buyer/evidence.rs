@@ -63,9 +63,14 @@ impl Args {
             return jsonl::run(&self.input, self.threads, |line| self.line(line, &models));
         }
         let bytes = input::bytes(&self.input)?;
-        let page = convert::convert(&bytes, &self.input, convert::placeholder(), false)
-            .map_err(|error| input::unusable(&self.input, &error))?
-            .page;
+        let page = convert::convert(
+            &bytes,
+            &self.input,
+            convert::placeholder(),
+            convert::Kept::Content,
+        )
+        .map_err(|error| input::unusable(&self.input, &error))?
+        .page;
         let source = Source::of_page(&page);
         let question = self.question.as_deref().unwrap_or(DEFAULT_QUESTION);
         let check = Examiner::new(&source)

@@ -51,6 +51,7 @@ impl Builder {
         if matches!(kind, Kind::Code(_)) && self.is_numbering(&finished) {
             return;
         }
+        let is_byline = std::mem::take(&mut self.is_byline);
         self.settle_note(&finished);
         let node = self.place();
         if let Some(table) = self.tables.last() {
@@ -71,6 +72,7 @@ impl Builder {
             text: finished.text,
             words: finished.words,
             link_words: finished.link_words,
+            is_byline,
             counts: finished.counts,
         });
     }
@@ -125,6 +127,7 @@ impl Builder {
                     class_hash: open.names.class_hash,
                     names: open.names.weigh(&self.model.names),
                     role: open.role,
+                    is_comment: open.is_comment,
                     shape: open.shape,
                     container,
                 });

@@ -60,6 +60,8 @@ pub(super) struct Builder {
     math: math::Math,
     tables: Vec<OpenTable>,
     classes: classes::Classes,
+    /// The block being read holds the name of an author or a date.
+    is_byline: bool,
 }
 
 /// An open element.
@@ -68,6 +70,7 @@ struct Open {
     name: Name,
     tag: Tag,
     role: Role,
+    is_comment: bool,
     names: Names,
     shape: Shape,
     effect: Effect,
@@ -119,6 +122,7 @@ impl Builder {
             math: math::Math::default(),
             tables: Vec::new(),
             classes: classes::Classes::default(),
+            is_byline: false,
         }
     }
 
@@ -227,6 +231,7 @@ impl Builder {
             name,
             tag,
             role: Role::None,
+            is_comment: false,
             names: Names::default(),
             shape: Shape::Plain,
             effect: Effect::None,
@@ -238,13 +243,22 @@ impl Builder {
             let class = self.classes.of(value);
             let signs = class.signs;
             open.names = Names::of(attributes, class.names(value));
+            open.is_comment = signs.is_comment || attributes::is_comment(attributes);
+            self.is_byline |= signs.is_byline;
             open.role = attributes::role(tag, attributes, signs);
+            self.outline.declarations +=
+                u32::from(signs.declares || attributes::declares(attributes));
             self.begin_block(&mut open, attributes);
             if signs.is_highlighter {
                 self.note_language(&open, attributes);
             }
-        } else if !self.begin_inline(&mut open, attributes) {
-            return;
+        } else {
+            let class = attributes.raw("class");
+            self.is_byline |= tag == Tag::Time
+                || class.is_some_and(|value| self.classes.of(value).signs.is_byline);
+            if !self.begin_inline(&mut open, attributes) {
+                return;
+            }
         }
         if open.effect == Effect::Skip {
             self.skipping = Some(tag);
@@ -302,6 +316,7 @@ impl Builder {
             text: Span::default(),
             words: 0,
             link_words: 0,
+            is_byline: false,
             counts: Counts::default(),
         });
     }

@@ -36,6 +36,13 @@ impl Collected {
             .or_else(|| self.title())
     }
 
+    pub(in crate::markdown) fn site_name(&self) -> Option<String> {
+        let json_ld = &self.json_ld;
+        self.first(SITE_NAME)
+            .or_else(|| json_ld.site.clone())
+            .or_else(|| json_ld.publisher.clone())
+    }
+
     pub(in crate::markdown) fn description(&self) -> Option<String> {
         self.first(DESCRIPTION)
             .or_else(|| self.json_ld.description.clone())
@@ -108,10 +115,7 @@ impl Collected {
                 .or_else(|| first_heading.map(str::to_owned)),
             description: self.description(),
             author: self.author(),
-            site_name: self
-                .first(SITE_NAME)
-                .or_else(|| json_ld.site.clone())
-                .or_else(|| json_ld.publisher.clone()),
+            site_name: self.site_name(),
             published_at: date(
                 self.first(PUBLISHED)
                     .or_else(|| json_ld.published_at.clone())

@@ -4,40 +4,72 @@
 use std::collections::HashSet;
 
 use super::super::outline::{Outline, Shape};
+use super::Selected;
+use super::comments;
+use super::hints::Hints;
+use super::reference;
 use super::repair::repair;
+use super::voices;
 
 /// Text of at least so many words is kept once.
 const REPEATED_WORDS: u32 = 6;
+
+/// What is kept of a reference page is not the model's choice, and was measured to be right (data/reference).
+const WHOLE_CONFIDENCE: f32 = 0.95;
 
 /// Numbers of the blocks to keep, in document order. `chances` are probabilities of being content.
 /// `title` is the block that says the page's title.
 pub(super) fn decide(
     outline: &Outline,
     chances: &[f32],
-    is_article: bool,
+    hints: &Hints,
     title: Option<usize>,
-) -> Vec<usize> {
+    include_comments: bool,
+) -> Selected {
     let blocks = &outline.blocks;
     let expected = expected_f1(outline, chances);
     // Where the model is sure of the page, what it doubts is better left out.
     let mut strictness = 0.92 * (1.0 + 1.5 * (expected - 0.8).max(0.0));
-    if is_article {
+    if hints.is_article {
         strictness *= 1.2;
     }
     // Half of the best F1 is the threshold that reaches it (Lipton et al., 2014).
     let threshold = (strictness * expected / 2.0).clamp(0.15, 0.75);
     let mut is_kept: Vec<bool> = chances.iter().map(|&chance| chance >= threshold).collect();
+    let said_title = title;
     // Whether a title belongs to the content is a matter of taste: a small doubt is enough to keep it.
     let title = title.filter(|&at| chances[at] * 2.0 >= threshold);
+    let is_whole = reference::keep_whole(outline, hints, said_title, &mut is_kept);
+    let comments = comments::under_article(outline, hints, &is_kept, said_title);
     repair(outline, &mut is_kept, title);
+    for (is_kept, is_comment) in is_kept.iter_mut().zip(comments) {
+        if is_comment {
+            *is_kept = include_comments;
+        }
+    }
+    if hints.is_talk {
+        voices::keep_bylines(outline, &mut is_kept);
+    }
+    if !is_whole && !hints.is_talk && !hints.is_product {
+        comments::drop_other_articles(outline, &mut is_kept);
+    }
     let mut kept: Vec<usize> = (0..blocks.len()).filter(|&at| is_kept[at]).collect();
     if kept.is_empty() {
         let most =
             (0..blocks.len()).max_by(|&a, &b| chances[a].total_cmp(&chances[b]).then(b.cmp(&a)));
         kept.extend(most);
     }
-    drop_repeated(outline, &mut kept);
-    kept
+    // Two functions may be declared or explained in the same words.
+    if !is_whole {
+        drop_repeated(outline, &mut kept);
+    }
+    Selected {
+        blocks: kept,
+        confidence: match is_whole {
+            true => expected.max(WHOLE_CONFIDENCE),
+            false => expected,
+        },
+    }
 }
 
 /// The best F1, by words, that keeping the likeliest blocks can be expected to have.
@@ -63,9 +95,16 @@ fn expected_f1(outline: &Outline, chances: &[f32]) -> f32 {
 
 fn drop_repeated(outline: &Outline, kept: &mut Vec<usize>) {
     let mut seen: HashSet<&str> = HashSet::new();
+    let mut headings: HashSet<&str> = HashSet::new();
     let mut chain = Vec::new();
     kept.retain(|&at| {
         let block = &outline.blocks[at];
+        // A table of contents says what the headings say.
+        let seen = if block.kind.is_heading() && block.link_words == 0 {
+            &mut headings
+        } else {
+            &mut seen
+        };
         if block.words < REPEATED_WORDS || seen.insert(outline.markdown(block)) {
             return true;
         }

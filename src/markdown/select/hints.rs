@@ -15,6 +15,13 @@ pub(in crate::markdown) struct Hints {
     pub(super) description_grams: Grams,
     pub(super) body_grams: Grams,
     pub(in crate::markdown) is_article: bool,
+    /// Made by a generator of reference pages.
+    pub(in crate::markdown) is_reference: bool,
+    /// The address says that it is documentation.
+    pub(in crate::markdown) is_documentation: bool,
+    /// A forum's thread or a question with its answers.
+    pub(in crate::markdown) is_talk: bool,
+    pub(in crate::markdown) is_product: bool,
     bytes: Vec<(&'static str, u8)>,
 }
 
@@ -126,6 +133,49 @@ const WORDS: [(&str, Part, &[&str]); 14] = [
     ),
 ];
 
+/// Generators of reference pages, as they name themselves in `<meta name="generator">`.
+const REFERENCE_GENERATORS: [&str; 25] = [
+    "antora",
+    "asciidoc",
+    "docbook",
+    "docfx",
+    "docusaurus",
+    "docutils",
+    "doxygen",
+    "exdoc",
+    "ex_doc",
+    "gi-docgen",
+    "gtk-doc",
+    "haddock",
+    "javadoc",
+    "jdk",
+    "makeinfo",
+    "texi2any",
+    "texi2html",
+    "mdbook",
+    "mkdocs",
+    "pdoc",
+    "rustdoc",
+    "sphinx",
+    "typedoc",
+    "vitepress",
+    "yard",
+];
+
+/// Hosts on which the comments are the page, or much of it.
+const TALK_HOSTS: [&str; 10] = [
+    "askubuntu",
+    "lemmy",
+    "lobste.rs",
+    "mastodon",
+    "reddit",
+    "serverfault",
+    "stackexchange",
+    "stackoverflow",
+    "superuser",
+    "ycombinator",
+];
+
 #[derive(Clone, Copy)]
 enum Part {
     Types,
@@ -181,6 +231,15 @@ impl Hints {
             description_grams: Grams::of(head.descriptions),
             body_grams: Grams::of(head.body),
             is_article: value("ld_article") || value("og_article"),
+            is_reference: REFERENCE_GENERATORS
+                .iter()
+                .any(|name| generator.contains(name)),
+            is_documentation: value("url_docs"),
+            is_talk: ["ld_forum", "url_forum", "made_by_forum"]
+                .into_iter()
+                .any(value)
+                || TALK_HOSTS.iter().any(|name| host.contains(name)),
+            is_product: value("ld_product") || value("og_product"),
             bytes,
         }
     }

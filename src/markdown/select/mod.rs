@@ -4,6 +4,7 @@
 //! The model is made by `data/selection/train.py` from the rows that this very code writes.
 
 mod columns;
+mod comments;
 pub(super) mod counts;
 mod decide;
 mod facts;
@@ -12,9 +13,11 @@ pub(super) mod hints;
 pub(super) mod model;
 pub(super) mod names;
 mod once;
+mod reference;
 mod repair;
 mod scale;
 pub(super) mod training;
+mod voices;
 
 use super::outline::Outline;
 use facts::Page;
@@ -22,14 +25,28 @@ use features::{Features, Row, Walk};
 use hints::Hints;
 use model::{BATCH, Columns, Model};
 
-/// Numbers of the blocks to keep, in document order.
-pub(super) fn select(outline: &Outline, hints: &Hints, model: &Model) -> Vec<usize> {
+/// What is kept of a page.
+#[derive(Debug)]
+pub(super) struct Selected {
+    /// Numbers of the blocks, in document order.
+    pub(super) blocks: Vec<usize>,
+    /// The F1 by words, from 0 to 1, that they can be expected to have.
+    pub(super) confidence: f32,
+}
+
+/// Chooses the blocks of a page that are its content; with the comments under it, if they are asked for.
+pub(super) fn select(
+    outline: &Outline,
+    hints: &Hints,
+    model: &Model,
+    include_comments: bool,
+) -> Selected {
     let (chances, title) = {
         let page = Page::new(outline);
         let features = Features::new(&page, hints, &model.names);
         (chances(outline, &features, model), features.title_block)
     };
-    decide::decide(outline, &chances, hints.is_article, title)
+    decide::decide(outline, &chances, hints, title, include_comments)
 }
 
 /// For each block, how likely it is content.

@@ -26,9 +26,10 @@ pub enum Warning {
     CharsetGuessed,
     PromptInjectionSuspected,
     NoaiSignal,
+    LowConfidence,
 }
 
-const WORDS: [(Warning, &str, &str); 9] = [
+const WORDS: [(Warning, &str, &str); 10] = [
     (
         Warning::ThinContent,
         "thin_content",
@@ -73,6 +74,11 @@ const WORDS: [(Warning, &str, &str); 9] = [
         Warning::NoaiSignal,
         "noai_signal",
         "The page or its site asks that AI systems do not use its content.",
+    ),
+    (
+        Warning::LowConfidence,
+        "low_confidence",
+        "The page's main content could not be told clearly from the rest; some may be missing, or too much kept.",
     ),
 ];
 

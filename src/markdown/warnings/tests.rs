@@ -13,6 +13,7 @@ fn every_warning_has_its_words() {
         CharsetGuessed,
         PromptInjectionSuspected,
         NoaiSignal,
+        LowConfidence,
     ];
     assert_eq!(all.len(), WORDS.len());
     for warning in all {

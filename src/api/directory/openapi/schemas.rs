@@ -122,7 +122,7 @@ fn context_response() -> Value {
         ],
         json!({
             "status": {"const": "success"}, "target_url": text(), "tier": {"enum": Tier::NAMES}, "markdown": text(),
-            "final_url": text(), "content_source": text(), "metadata": metadata(), "links": list(json!({"text": text(), "url": text(), "rel": {"type": ["string", "null"]}})),
+            "final_url": text(), "content_source": text(), "extraction": object(&["confidence"], json!({"confidence": {"type": ["number", "null"]}})), "metadata": metadata(), "links": list(json!({"text": text(), "url": text(), "rel": {"type": ["string", "null"]}})),
             "headings": list(json!({"level": {"type": "integer"}, "text": text()})),
             "stats": {"type": "object"}, "content_sha256": text(), "source_sha256": text(), "fetched_at": {"type": "integer"},
             "warnings": {"type": "array", "items": object(&["code", "message"], json!({"code": text(), "message": text()}))},

@@ -1,0 +1,174 @@
+//! A document begins with its title, once and as `#`: the page's own heading if it has one, else the line that says
+//! the same, else what the page's head calls itself.
+
+use super::inline::Writer;
+use super::outline::{Block, Kind, Outline, PAGE, Role, Span};
+
+/// The title stands among so many of the first kept blocks.
+const FIRST_BLOCKS: usize = 6;
+/// No title is longer.
+const TITLE_BYTES_MAX: usize = 300;
+/// What stands between a page's title and its site's name.
+const BEFORE_SITE: [&str; 9] = [
+    " | ", " - ", " — ", " – ", " · ", " :: ", " » ", " • ", " « ",
+];
+
+/// Makes sure that the first of the kept blocks is a heading of the first level. `title` is what the page's head says,
+/// `site` the name of its site.
+pub(super) fn begin_with_title(
+    outline: &mut Outline,
+    kept: &mut Vec<usize>,
+    title: Option<&str>,
+    site: Option<&str>,
+) {
+    let is_first =
+        |block: &Block| matches!(block.kind, Kind::Heading(1, label) if !is_blank(label));
+    if kept.iter().any(|&at| is_first(&outline.blocks[at])) {
+        return;
+    }
+    let said = title
+        .map(|title| without_site(title, site))
+        .unwrap_or_default();
+    let likeness = |at: usize| likeness(&plain(outline, &outline.blocks[at]), said);
+    // A line at the beginning that says it.
+    let beginning = kept.iter().copied().take(FIRST_BLOCKS);
+    if let Some(at) = beginning
+        .filter(|&at| !stands_in_container(outline, at))
+        .find(|&at| likeness(at) >= 80)
+    {
+        as_heading(outline, at);
+        return;
+    }
+    // The page's own heading, which was left out.
+    let first = kept.first().copied().unwrap_or(usize::MAX);
+    let headings: Vec<usize> = (0..outline.blocks.len())
+        .filter(|&at| is_first(&outline.blocks[at]))
+        .collect();
+    let own = headings
+        .iter()
+        .copied()
+        .filter(|&at| !is_hidden(outline, at))
+        .max_by_key(|&at| (likeness(at), at < first, std::cmp::Reverse(at)));
+    if let Some(at) = own.filter(|&at| likeness(at) >= 40 || (headings.len() == 1 && at < first)) {
+        let place = kept.partition_point(|&other| other < at);
+        // Below the first blocks it would not begin the document.
+        kept.insert(if place <= FIRST_BLOCKS { place } else { 0 }, at);
+        return;
+    }
+    if said.is_empty() {
+        return;
+    }
+    let at = outline.blocks.len();
+    if let Some(block) = written(outline, said) {
+        outline.blocks.push(block);
+        kept.insert(0, at);
+    }
+}
+
+fn is_blank(label: Span) -> bool {
+    label.range().is_empty()
+}
+
+fn stands_in_container(outline: &Outline, at: usize) -> bool {
+    outline.node(outline.blocks[at].node).container != PAGE
+}
+
+fn is_hidden(outline: &Outline, at: usize) -> bool {
+    let mut node = outline.blocks[at].node;
+    while node != PAGE {
+        if matches!(
+            outline.node(node).role,
+            Role::Hidden | Role::Consent | Role::Footer
+        ) {
+            return true;
+        }
+        node = outline.node(node).parent;
+    }
+    false
+}
+
+/// A block's text without markup, nearly.
+fn plain(outline: &Outline, block: &Block) -> String {
+    match block.kind {
+        Kind::Heading(_, label) => outline.label(label).to_owned(),
+        Kind::Paragraph if block.link_words == 0 => {
+            outline.markdown(block).replace(['*', '\\', '`'], "")
+        }
+        _ => String::new(),
+    }
+}
+
+fn words(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphanumeric());
+    words
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// How many of a hundred words two short texts share, in the longer of both.
+fn likeness(text: &str, title: &str) -> usize {
+    if text.len() > TITLE_BYTES_MAX || title.is_empty() {
+        return 0;
+    }
+    let (own, other) = (words(text), words(title));
+    let both = own.iter().filter(|word| other.contains(word)).count();
+    both * 100 / own.len().max(other.len()).max(1)
+}
+
+/// A title without the name of the site before or after it.
+fn without_site<'a>(title: &'a str, site: Option<&str>) -> &'a str {
+    let mut title = title.trim();
+    for mark in BEFORE_SITE {
+        let Some((before, after)) = title.rsplit_once(mark) else {
+            continue;
+        };
+        let is_site =
+            |part: &str| site.is_some_and(|site| part.trim().eq_ignore_ascii_case(site.trim()));
+        if is_site(before) {
+            title = after.trim();
+        } else if is_site(after)
+            || before.split_whitespace().count() > after.split_whitespace().count()
+        {
+            title = before.trim();
+        }
+    }
+    match title.len() > TITLE_BYTES_MAX {
+        true => "",
+        false => title,
+    }
+}
+
+fn as_heading(outline: &mut Outline, at: usize) {
+    let label = match outline.blocks[at].kind {
+        Kind::Heading(_, label) => label,
+        _ => {
+            let plain = plain(outline, &outline.blocks[at]);
+            let start = outline.labels.len();
+            outline.labels.push_str(&plain);
+            Span::new(start, outline.labels.len())
+        }
+    };
+    outline.blocks[at].kind = Kind::Heading(1, label);
+}
+
+fn written(outline: &mut Outline, title: &str) -> Option<Block> {
+    let mut writer = Writer::default();
+    writer.text(title);
+    let finished = writer.finish(u32::MAX)?;
+    let start = outline.text.len();
+    outline.text.push_str(&writer.text[finished.text.range()]);
+    let text = Span::new(start, outline.text.len());
+    let start = outline.labels.len();
+    outline.labels.push_str(title);
+    Some(Block {
+        kind: Kind::Heading(1, Span::new(start, outline.labels.len())),
+        node: PAGE,
+        text,
+        words: finished.words,
+        link_words: 0,
+        is_byline: false,
+        counts: finished.counts,
+    })
+}
