@@ -144,25 +144,10 @@ impl Challenge {
     }
 }
 
-const LEFT_OUT_IN_ORDER: [fn(&mut PaymentRequired); 7] = [
-    |document| {
-        let bazaar = document
-            .extensions
-            .as_mut()
-            .and_then(|all| all.get_mut(BAZAAR));
-        if let Some(body) = bazaar.and_then(|bazaar| bazaar.pointer_mut(BODY_SCHEMA)) {
-            leave_out_prose(body);
-        }
-    },
-    |document| {
-        let bazaar = document
-            .extensions
-            .as_mut()
-            .and_then(|all| all.get_mut(BAZAAR));
-        if let Some(body) = bazaar.and_then(|bazaar| bazaar.pointer_mut(BODY_SCHEMA)) {
-            leave_only_types(body);
-        }
-    },
+const LEFT_OUT_IN_ORDER: [fn(&mut PaymentRequired); 8] = [
+    |document| of_body(document, leave_out_prose),
+    |document| of_body(document, leave_only_types),
+    |document| of_body(document, leave_only_required),
     |document| {
         if let Some(extensions) = &mut document.extensions {
             extensions.retain(|key, _| key == BAZAAR || key == PAYMENT_IDENTIFIER);
@@ -176,6 +161,15 @@ const LEFT_OUT_IN_ORDER: [fn(&mut PaymentRequired); 7] = [
 
 /// Where the schema of the request body stands in the extension bazaar.
 const BODY_SCHEMA: &str = "/schema/properties/input/properties/body";
+
+/// Changes what a challenge says of the request body.
+fn of_body(document: &mut PaymentRequired, change: fn(&mut Value)) {
+    let extensions = document.extensions.as_mut();
+    let bazaar = extensions.and_then(|all| all.get_mut(BAZAAR));
+    if let Some(body) = bazaar.and_then(|bazaar| bazaar.pointer_mut(BODY_SCHEMA)) {
+        change(body);
+    }
+}
 
 fn leave_out_prose(schema: &mut Value) {
     let leave_out = |value: &mut Value| {
@@ -198,6 +192,22 @@ fn leave_only_types(schema: &mut Value) {
         if let Some(members) = property.as_object_mut() {
             members.retain(|name, _| matches!(name.as_str(), "type" | "enum"));
         }
+    }
+}
+
+/// The members that a body must have. The others stand in openapi.json, and are no longer said to be all.
+fn leave_only_required(schema: &mut Value) {
+    let required = schema.get("required").cloned().unwrap_or_default();
+    let is_required = |name: &str| {
+        let mut names = required.as_array().into_iter().flatten();
+        names.any(|required| required == name)
+    };
+    if let Some(members) = schema.as_object_mut() {
+        members.shift_remove("additionalProperties");
+    }
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    if let Some(properties) = properties {
+        properties.retain(|name, _| is_required(name));
     }
 }
 
