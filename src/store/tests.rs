@@ -3,6 +3,7 @@ mod disk_space;
 mod goods;
 mod orders;
 mod pages;
+mod purchases;
 mod reports;
 mod unpaid;
 

@@ -635,6 +635,8 @@ fn alerts_and_dashboard_ask_for_what_there_is() {
             .contains("context402_facilitator_up 1")
     });
     rig.probe_gas();
+    // This rig has no browser: tests/it/render.rs.
+    rig.app().metrics.renders.count(["unavailable"]);
     // As the operator: how much room there is, nobody else is told.
     let figures = rig.operator("/metrics?format=prometheus").text();
     let mut shown: BTreeSet<&str> = figures

@@ -772,13 +772,13 @@ fn confidence_says_what_is_in_place_for_a_bundle() {
         .refused(400, "invalid_product");
 }
 
-/// Specification 2.10: the third resource, with nothing to accept.
+/// Specification 2.10: the last resource, with nothing to accept.
 #[test]
 fn directories_find_the_quote() {
     let rig = Rig::start();
     let listing = rig.get("/discovery/resources").expect(200).json();
-    assert_eq!(listing["pagination"]["total"], 3);
-    let item = &listing["items"][2];
+    assert_eq!(listing["pagination"]["total"], 5);
+    let item = &listing["items"][4];
     assert_eq!(item["resource"], format!("{BASE_URL}{QUOTE}"));
     assert_eq!(
         (&item["method"], &item["accepts"]),
