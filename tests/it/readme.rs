@@ -5,6 +5,7 @@ use std::path::Path;
 
 use context402::domain::amount::Amount;
 use context402::domain::bundle::Bundle;
+use context402::domain::check::CheckDepth;
 use context402::domain::pack::Pack;
 use context402::domain::tier::Tier;
 use context402::evidence::FIGURES;
@@ -147,8 +148,10 @@ fn prices_are_those_of_the_tables() {
     let sold = rows(part(&text, "What it sells"));
     let tiers = Tier::ALL.map(|tier| (tier.name(), tier.price(), "USDC"));
     let packs = Pack::ALL.map(|pack| (pack.name(), pack.price(), "USDC"));
-    let bundles = Bundle::ALL.map(|bundle| (bundle.name(), bundle.price(), "USD"));
-    let all: Vec<_> = tiers.into_iter().chain(packs).chain(bundles).collect();
+    let bundles = Bundle::ALL.map(|bundle| (bundle.name(), bundle.price(), "USDC"));
+    let depths = CheckDepth::ALL.map(|depth| (depth.name(), depth.price(), "USDC"));
+    let all = tiers.into_iter().chain(packs).chain(bundles);
+    let all: Vec<_> = all.chain(depths).collect();
     assert_eq!(sold.len(), all.len());
     for (row, (name, price, unit)) in sold.iter().zip(&all) {
         assert_eq!(row[1], format!("`{name}`"));
@@ -156,10 +159,8 @@ fn prices_are_those_of_the_tables() {
         assert_eq!(Amount::parse_usdc(amount), Some(*price), "{name}");
         assert_eq!(told, *unit, "{name}");
     }
-    for (row, bundle) in sold[all.len() - Bundle::ALL.len()..]
-        .iter()
-        .zip(Bundle::ALL)
-    {
+    let first = tiers.len() + packs.len();
+    for (row, bundle) in sold[first..].iter().zip(Bundle::ALL) {
         let limit = format!("up to {} sources", bundle.source_limit());
         assert!(row[3].starts_with(&limit), "{row:?}");
     }
