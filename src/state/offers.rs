@@ -233,7 +233,7 @@ pub fn bazaar(level: Level) -> Bazaar {
             Product::ProofPack | Product::ProofBundle => {
                 json!({"status": "success", "decision": {"label": "supported"}, "report_id": "ppr_sample"})
             }
-            Product::Check => json!({"status": "success", "score": 1.0, "corrections": []}),
+            Product::Check => json!({"status": "success", "score": 0.5, "corrections": []}),
         },
     }
 }

@@ -1,4 +1,4 @@
-//! The endpoint that checks a whole text: buy a check of each of its claims, or probe its price.
+//! The endpoint that checks a whole text: buy a check of each of its claims.
 
 use crate::api::buyer::{paid, sources};
 use crate::app::Shared;
@@ -12,11 +12,6 @@ use crate::http::{Call, Reply};
 /// POST /v1/x402/check.
 pub async fn buy(app: Shared, call: Call) -> Reply {
     paid::buy(&app, &call, Product::Check).await
-}
-
-/// GET /v1/x402/check.
-pub async fn probe(app: Shared, call: Call) -> Reply {
-    paid::probe(&app, &call, Product::Check)
 }
 
 /// The purchase.

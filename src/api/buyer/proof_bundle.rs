@@ -1,4 +1,4 @@
-//! The Evidence Bundle endpoint: buy a report on several sources, or probe its price.
+//! The Evidence Bundle endpoint: buy a report on several sources.
 
 use crate::api::buyer::{paid, sources};
 use crate::app::Shared;
@@ -13,11 +13,6 @@ use crate::http::{Call, Reply};
 /// POST /v1/x402/proof-bundle.
 pub async fn buy(app: Shared, call: Call) -> Reply {
     paid::buy(&app, &call, Product::ProofBundle).await
-}
-
-/// GET /v1/x402/proof-bundle.
-pub async fn probe(app: Shared, call: Call) -> Reply {
-    paid::probe(&app, &call, Product::ProofBundle)
 }
 
 /// The purchase, of the smallest bundle that takes the sources where none is stated.

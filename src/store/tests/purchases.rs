@@ -1,7 +1,8 @@
 //! The list of a payer's purchases.
 
+use redb::Database;
+
 use super::*;
-use crate::domain::keys::PaymentKey;
 use crate::domain::time::PURCHASE_SECONDS;
 use crate::store::tables::{META, PURCHASES};
 

@@ -79,8 +79,8 @@ pub(super) struct Signed {
     pub(super) is_contested: bool,
     /// Its request got goods: sent again, it must not be charged for the same purchase once more.
     is_served: bool,
-    /// Its request was told that it gets the goods of an earlier payment if that one was settled.
-    is_bound: bool,
+    /// Payments of which its request was told that it gets their goods if they were settled: those without a known end.
+    bound_to: Vec<usize>,
     /// The buyer knows how it ended.
     pub(super) is_over: bool,
 }
@@ -255,7 +255,7 @@ impl Buyers {
             sent: Vec::new(),
             is_contested,
             is_served: false,
-            is_bound: false,
+            bound_to: Vec::new(),
             is_over: false,
         });
         Some(self.signed.len() - 1)
@@ -401,12 +401,8 @@ impl Buyers {
     fn stands_for_earlier(&self, signed: usize) -> bool {
         let bound = &self.signed[signed];
         let truth = self.world.truth();
-        let mut earlier = self.signed[..signed].iter();
-        bound.is_bound
-            && earlier.any(|earlier| {
-                (earlier.buyer, earlier.wish) == (bound.buyer, bound.wish)
-                    && truth.moved.contains_key(&earlier.authorization)
-            })
+        let mut earlier = bound.bound_to.iter().map(|number| &self.signed[*number]);
+        earlier.any(|earlier| truth.moved.contains_key(&earlier.authorization))
     }
 
     /// The payment that a message is about.
@@ -424,7 +420,15 @@ impl Buyers {
         let body: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
         let signed = self.of(message);
         if let (Some(signed), true) = (signed, body["earlier_payment"].is_object()) {
-            self.signed[signed].is_bound = true;
+            let bound = &self.signed[signed];
+            let earlier = self.signed[..signed]
+                .iter()
+                .enumerate()
+                .filter(|(_, earlier)| {
+                    (earlier.buyer, earlier.wish) == (bound.buyer, bound.wish) && !earlier.is_over
+                });
+            let open: Vec<usize> = earlier.map(|(number, _)| number).collect();
+            self.signed[signed].bound_to.extend(open);
         }
         let header = |name: &str| {
             let value = reply.headers.get(name)?.to_str().ok()?;

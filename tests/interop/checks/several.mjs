@@ -7,7 +7,7 @@ import { KEYS } from '../rig/world.mjs';
 import { ACCESS, PAGE_WORDS, PRICES, ask, gain, newPage, officialClient, program } from './shop.mjs';
 import { check } from './suite.mjs';
 
-const { CONTEXT402_BIN, RIG_PYTHON, SELLER_URL, WORK } = process.env;
+const { CONTEXT402_BIN, RIG_PYTHON, SELLER_URL, SITE_URL, WORK } = process.env;
 const BUNDLE = '/v1/x402/proof-bundle';
 const CHECK = '/v1/x402/check';
 const SCOUT = 2000000n;
@@ -60,7 +60,7 @@ for (const [name, command, script] of clients) {
 }
 
 check('pages that cannot all be read cost nothing', async () => {
-  const target_urls = [newPage(), newPage('no-such-folder')];
+  const target_urls = [newPage(), `${SITE_URL}/missing`];
   const { gained, result } = await gain(() =>
     officialClient(process.execPath, 'pay_fetch.mjs', SELLER_URL + ACCESS, { target_urls, tier: 'fresh' }));
   assert.equal(result.status, 400, JSON.stringify(result));

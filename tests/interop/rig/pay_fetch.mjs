@@ -7,7 +7,10 @@ import { wrapFetchWithPayment } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
 
 const [url, method, body] = process.argv.slice(2);
-const client = new x402Client().register('eip155:*', new ExactEvmScheme(privateKeyToAccount(process.env.PRIVATE_KEY)));
+// By itself it pays no more than a dollar at once.
+const client = new x402Client()
+  .register('eip155:*', new ExactEvmScheme(privateKeyToAccount(process.env.PRIVATE_KEY)))
+  .setSpendControls({ maxAmountPerPayment: '$20' });
 const statuses = [];
 const observed = async (...request) => {
   const reply = await fetch(...request);

@@ -18,6 +18,8 @@ from x402.mechanisms.evm.exact import register_exact_evm_client
 
 async def pay(url, method, body=None):
     client = x402Client()
+    # By itself it pays no more than a dollar at once.
+    client.set_spend_controls({"max_amount_per_payment": "$20"})
     register_exact_evm_client(client, EthAccountSigner(Account.from_key(os.environ["PRIVATE_KEY"])))
     headers = {"content-type": "application/json"} if body else None
     async with httpx.AsyncClient(transport=x402_httpx_transport(client), timeout=30) as http:

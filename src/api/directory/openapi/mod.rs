@@ -30,8 +30,8 @@ pub fn document(app: &App) -> Value {
     let mut paths = Map::new();
     for row in app.rows.iter().filter(|row| row.about.in_openapi) {
         add(app, &mut paths, row, row.path.to_owned());
-        // Directories object to long lists: an alias is shown where it is bought at.
-        if row.from_alias && row.about.takes.is_some() {
+        // A directory objects to more than 40 operations: of the aliases that of pages is shown.
+        if row.from_alias && row.about.price == Price::Of(Product::Context) {
             add(
                 app,
                 &mut paths,

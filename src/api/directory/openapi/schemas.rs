@@ -273,8 +273,11 @@ pub fn narrowing(object: &Object) -> Option<Value> {
             json!({"anyOf": QUOTE_BELONGINGS.iter().map(of).collect::<Vec<_>>()})
         }
         "ProofBundleRequest" => json!({
-            "oneOf": [{"required": ["target_urls"]}, {"required": ["sources"]}],
-            "not": {"required": ["question", "claims"]},
+            "oneOf": [
+                {"required": ["target_urls"], "properties": {"target_urls": true}},
+                {"required": ["sources"], "properties": {"sources": true}},
+            ],
+            "not": {"required": ["question", "claims"], "properties": {"question": true, "claims": true}},
         }),
         "PackLeadRequest" => json!({"properties": {"contact": {"pattern": ONE_LINE}}}),
         "BundleLeadRequest" => json!({"properties": {
