@@ -280,10 +280,16 @@ pub static ROUTES: &[Row] = &[
         takes: Some(&PROOF_BUNDLE_REQUEST), query: &[OF_BUNDLE, SOURCE], price: Price::Of(Product::ProofBundle),
         statuses: &[400, 402, 409, 413, 415, 422, 503], rate: RateClass::Sale, tool: Some("proof_bundle"),
         ..paid("Buy a report on what several sources say together") }),
+    get("/v1/x402/proof-bundle", run!(proof_bundle::probe), Endpoint {
+        query: &[OF_BUNDLE, SOURCE], price: Price::Of(Product::ProofBundle), statuses: &[422], rate: RateClass::Probe,
+        ..paid("The challenge of an Evidence Bundle, for directories; takes no payment") }),
     post("/v1/x402/check", run!(check::buy), Endpoint {
         takes: Some(&CHECK_REQUEST), query: &[DEPTH, SOURCE], price: Price::Of(Product::Check),
         statuses: &[400, 402, 404, 409, 410, 413, 415, 422, 503], rate: RateClass::Sale, tool: Some("check_text"),
         ..paid("Buy a check of each claim of a text against sources") }),
+    get("/v1/x402/check", run!(check::probe), Endpoint {
+        query: &[DEPTH, SOURCE], price: Price::Of(Product::Check), statuses: &[422], rate: RateClass::Probe,
+        ..paid("The challenge of a check, for directories; takes no payment") }),
     post("/v1/x402/retry", run!(retry::redeem), Endpoint {
         takes: Some(&ACCESS_REQUEST), or_takes: &[&PAGES_REQUEST, &PROOF_PACK_REQUEST, &PROOF_BUNDLE_REQUEST, &CHECK_REQUEST], price: Price::Credit, rate: RateClass::Credit,
         statuses: &[400, 402, 409, 413, 415, 422, 503],

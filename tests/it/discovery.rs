@@ -342,9 +342,7 @@ fn openapi_lists_what_there_is() {
     let paths = document["paths"].as_object().expect("paths");
     for path in [
         ACCESS,
-        "/from/{source}/v1/x402/access",
         PROOF_PACK,
-        "/from/{source}/v1/x402/proof-pack",
         "/v1/proof-pack/quote",
         "/v1/proof-pack/reports/{report_id}/verify",
         "/v1/x402/retry",

@@ -14,6 +14,11 @@ pub async fn buy(app: Shared, call: Call) -> Reply {
     paid::buy(&app, &call, Product::Check).await
 }
 
+/// GET /v1/x402/check.
+pub async fn probe(app: Shared, call: Call) -> Reply {
+    paid::probe(&app, &call, Product::Check)
+}
+
 /// The purchase.
 pub fn purchase(app: &Shared, body: &CheckRequest, depth: CheckDepth) -> Result<Purchase, Refusal> {
     Ok(Purchase::Check(CheckPurchase {

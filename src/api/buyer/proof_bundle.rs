@@ -15,6 +15,11 @@ pub async fn buy(app: Shared, call: Call) -> Reply {
     paid::buy(&app, &call, Product::ProofBundle).await
 }
 
+/// GET /v1/x402/proof-bundle.
+pub async fn probe(app: Shared, call: Call) -> Reply {
+    paid::probe(&app, &call, Product::ProofBundle)
+}
+
 /// The purchase, of the smallest bundle that takes the sources where none is stated.
 pub fn purchase(
     app: &Shared,

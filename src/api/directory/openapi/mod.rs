@@ -29,16 +29,7 @@ pub const DESCRIPTION_VERSION: &str = description_version!();
 pub fn document(app: &App) -> Value {
     let mut paths = Map::new();
     for row in app.rows.iter().filter(|row| row.about.in_openapi) {
-        add(app, &mut paths, row, row.path.to_owned());
-        // A directory objects to more than 40 operations: of the aliases that of pages is shown.
-        if row.from_alias && row.about.price == Price::Of(Product::Context) {
-            add(
-                app,
-                &mut paths,
-                row,
-                format!("/from/{{source}}{}", row.path),
-            );
-        }
+        add(app, &mut paths, row);
     }
     let contact = match app.config.contact.as_deref() {
         Some(address) if address.contains('@') => {
@@ -70,18 +61,18 @@ pub fn document(app: &App) -> Value {
 
 /// The document's note on what it omits. Directories reject more than 40 operations, so it has only those that agents
 /// call.
-const NOT_DESCRIBED: &str = "Every GET also supports HEAD. Omitted are HEAD, HTML pages, redirects \
+const NOT_DESCRIBED: &str = "Every GET also supports HEAD, and /v1/x402/access and /v1/x402/proof-pack also \
+                             stand under /from/{source}. Omitted are HEAD, HTML pages, redirects \
                              (/proof-pack/bundle/pay), the documents that /.well-known/api-catalog lists and the \
                              operator's addresses.";
 
-fn add(app: &App, paths: &mut Map<String, Value>, row: &Row, path: String) {
-    let alias = path != row.path;
-    let operation = operation(app, row, &path, alias);
-    let entry = paths.entry(path).or_insert_with(|| json!({}));
+fn add(app: &App, paths: &mut Map<String, Value>, row: &Row) {
+    let operation = operation(app, row, row.path);
+    let entry = paths.entry(row.path).or_insert_with(|| json!({}));
     entry[row.method.name().to_ascii_lowercase()] = operation;
 }
 
-fn operation(app: &App, row: &Row, path: &str, alias: bool) -> Value {
+fn operation(app: &App, row: &Row, path: &str) -> Value {
     let about = &row.about;
     let mut operation = json!({
         "operationId": operation_id(row.method.name(), path),
@@ -91,10 +82,6 @@ fn operation(app: &App, row: &Row, path: &str, alias: bool) -> Value {
         "parameters": parameters::parameters(row, path),
         "responses": responses::responses(app, row),
     });
-    if alias {
-        operation["description"] =
-            "The same as without /from/{source}, attributed to the source.".into();
-    }
     if let Some(object) = about.takes {
         let reference = |object: &Object| {
             let whole = json!({"$ref": format!("#/components/schemas/{}", object.name)});
