@@ -30,7 +30,7 @@ use crate::tests::simulation::world::World;
 use crate::tests::tell;
 use crate::x402::address::Nonce;
 
-const HISTORIES: u64 = 2_000;
+const HISTORIES: u64 = 1_000;
 const BEGINNING: UnixSeconds = UnixSeconds(1_795_248_000);
 const BUYERS: usize = 3;
 
