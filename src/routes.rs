@@ -291,9 +291,9 @@ pub static ROUTES: &[Row] = &[
         query: &[DEPTH, SOURCE], price: Price::Of(Product::Check), statuses: &[422], rate: RateClass::Probe,
         ..paid("The challenge of a check, for directories; takes no payment") }),
     post("/v1/x402/retry", run!(retry::redeem), Endpoint {
-        takes: Some(&ACCESS_REQUEST), or_takes: &[&PAGES_REQUEST, &PROOF_PACK_REQUEST, &PROOF_BUNDLE_REQUEST, &CHECK_REQUEST], price: Price::Credit, rate: RateClass::Credit,
+        takes: Some(&ACCESS_REQUEST), or_takes: &[&PROOF_PACK_REQUEST], price: Price::Credit, rate: RateClass::Credit,
         statuses: &[400, 402, 409, 413, 415, 422, 503],
-        ..paid("Redeem the retry credit of an accepted payment") }),
+        ..paid("Redeem the retry credit of an accepted payment, with the body that was sent with it") }),
 
     // What was paid, read again; not in OpenAPI, of which directories take 40 operations
     get("/v1/x402/purchases", run!(purchases::list), Endpoint {
