@@ -442,7 +442,10 @@ mod tests {
                     Kind::OneOf(names) => names.iter().map(|name| json!(name)).collect(),
                     Kind::Flag => vec![json!(true), json!(false)],
                     Kind::Number => vec![json!(0), json!(-1), json!(0.5), json!(u64::MAX)],
-                    Kind::Integer { min, max } => vec![json!(min), json!(max)],
+                    Kind::Integer { min, max } => {
+                        let with_point = serde_json::from_str(&format!("{min}.0"));
+                        vec![json!(min), json!(max), with_point.expect("a number")]
+                    }
                     Kind::Sources(rules) => {
                         let mut all = vec![json!(["a"]), json!([{"url": "a"}, {"text": "b"}])];
                         all.push(

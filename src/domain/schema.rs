@@ -176,9 +176,16 @@ impl Checked {
 impl Object {
     /// Checks a body against the table. The same member twice is refused, and in a closed table any other one.
     pub fn validate(&self, body: &[u8]) -> Result<Checked, Vec<ValidationError>> {
-        let members = parse_members(body)?;
+        let mut members = parse_members(body)?;
         let mut errors = Vec::new();
         for field in self.fields {
+            if let (Kind::Integer { .. }, Some((_, value))) = (
+                field.kind,
+                members.iter_mut().find(|(name, _)| name == field.name),
+            ) && let Some(whole) = whole(value)
+            {
+                *value = whole.into();
+            }
             match members.iter().find(|(name, _)| name == field.name) {
                 Some((_, value)) => errors.extend(field.check(value)),
                 None if field.required => {
@@ -423,6 +430,15 @@ impl Field {
             Kind::Free => "object, free-form".to_owned(),
         }
     }
+}
+
+/// The whole number that a number with a point stands for: `3.0` is an integer of JSON Schema.
+fn whole(value: &Value) -> Option<u64> {
+    let number = value.as_f64().filter(|_| !value.is_u64())?;
+    let is_whole = number >= 0.0 && number.fract() == 0.0;
+    is_whole
+        .then(|| format!("{number:.0}").parse().ok())
+        .flatten()
 }
 
 impl SourceRules {
