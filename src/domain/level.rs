@@ -62,7 +62,7 @@ struct Row {
     request: &'static Object,
     /// How often a level may be bought at once.
     quantity_max: usize,
-    /// Where its price for given sources is told.
+    /// The path that quotes the price for given sources.
     quote_path: &'static str,
     /// For a level that does not exist, and for two different ones in one request.
     invalid: Code,
@@ -165,7 +165,7 @@ impl Product {
         self.row().quantity_max
     }
 
-    /// The path where its price for given sources is told.
+    /// The path that quotes the price for given sources.
     pub fn quote_path(self) -> &'static str {
         self.row().quote_path
     }

@@ -341,7 +341,7 @@ pub static CHECK_REQUEST: Object = Object {
             }),
             required: true,
             doc: "The sources: addresses, or objects with `url`, with `text` and perhaps a `title`, or with the \
-                  `report_id` of a retained report of yours, whose source is read again.",
+                  `report_id` of one of your retained reports, whose stored source is used.",
             ..SOURCES
         },
         Field {

@@ -300,7 +300,7 @@ pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde
     })
 }
 
-/// How well the content is likely to be told from the rest of the page: the expected F1 by words, to two places.
+/// How well the content was probably separated from the rest of the page: the expected word F1, to two decimal places.
 fn extraction(page: &Page) -> Value {
     let confidence = page
         .confidence

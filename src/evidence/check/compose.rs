@@ -175,7 +175,7 @@ fn weight(heard: &Heard, label: BundleLabel) -> f64 {
     }
 }
 
-/// What the sources together say to a claim: one that establishes it is enough, and one that contradicts it is told.
+/// The label of a claim from all sources: one supporting source is enough, and a contradicting one is always reported.
 fn label(heard: &[Heard]) -> BundleLabel {
     let has = |label: Label| heard.iter().any(|heard| heard.check.label == label);
     let of = |label: Label| heard.iter().filter(move |heard| heard.check.label == label);

@@ -351,7 +351,7 @@ fn the_same_input_gives_the_same_bytes() {
     );
 }
 
-/// `tests/evidence/check/expected.json`; `UPDATE_GOLDEN=1` writes it anew. Read the difference.
+/// `tests/evidence/check/expected.json`; `UPDATE_GOLDEN=1` rewrites it. Review the difference.
 #[test]
 fn the_example_is_answered_as_before() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/evidence/check/expected.json");

@@ -10,7 +10,7 @@ use partial_match::{COMPARISONS_MAX, credits};
 
 /// Units that are compared with the question in full.
 const CANDIDATES_MAX: usize = 40;
-/// Units by which it is told how far a page reaches.
+/// Units from which the extent of a page is measured.
 const REACH_UNITS: usize = 6;
 
 /// A term of the question on this page.

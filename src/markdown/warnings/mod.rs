@@ -78,7 +78,7 @@ const WORDS: [(Warning, &str, &str); 10] = [
     (
         Warning::LowConfidence,
         "low_confidence",
-        "The page's main content could not be told clearly from the rest; some may be missing, or too much kept.",
+        "The main content could not be clearly separated from the rest of the page. Parts of it may be missing, or too much was kept.",
     ),
 ];
 

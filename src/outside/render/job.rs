@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
 use crate::markdown::PAGE_BYTES_MAX;
 
-/// Raised when a line changes: a worker of another program version is told apart, not misunderstood.
+/// Raised when a line changes: a worker of another program version is then recognised and refused.
 pub const VERSION: u32 = 1;
 /// The longest line.
 const LINE_BYTES_MAX: usize = 64 * 1024;

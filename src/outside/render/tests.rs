@@ -103,7 +103,7 @@ async fn asked(folder: &Folder, job: &Job) -> (Answer, Vec<u8>, Duration) {
     (answer, html, began.elapsed())
 }
 
-/// How a failure is told, and that nothing of it is left.
+/// How a failure is reported, and that it leaves nothing behind.
 async fn check_failure(manner: &str, kind: FailureKind, word: &str) {
     let folder = Folder::new();
     let (answer, html, took) = answer(&folder, manner).await;
