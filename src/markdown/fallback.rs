@@ -13,6 +13,7 @@ use super::metadata::Collected;
 use super::outline::Outline;
 use super::reader::Reader;
 use super::select::model::Model;
+use super::select::voices::Voices;
 
 /// With fewer kept words than this the other places are looked at.
 const WORDS_FEW: u64 = 100;
@@ -36,6 +37,7 @@ pub(super) struct Found {
     pub(super) outline: Outline,
     pub(super) kept: Vec<usize>,
     pub(super) words: u64,
+    pub(super) voices: Option<Voices>,
 }
 
 /// `words` is what was kept of the page itself.
@@ -59,12 +61,14 @@ pub(super) fn find(
             ..*selector
         };
         let outline = outline(&html, links, selector.full, selector.model)?;
-        let kept = selector.kept(&outline).blocks;
+        let selected = selector.kept(&outline);
+        let kept = selected.blocks;
         let found = Found {
             source,
             words: kept_words(&outline, &kept),
             outline,
             kept,
+            voices: selected.voices,
         };
         if gains(&found, words) {
             return Ok(Some(found));

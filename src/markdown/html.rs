@@ -37,6 +37,7 @@ impl Selector<'_> {
             true => Selected {
                 blocks: (0..outline.blocks.len()).collect(),
                 confidence: 1.0,
+                voices: None,
             },
             false => select(outline, self.hints, self.model, self.include_comments),
         }
@@ -61,15 +62,23 @@ pub(super) fn html_page(
     let Selected {
         blocks: mut own_kept,
         confidence,
+        voices,
     } = selector.kept(&own);
     let own_words = kept_words(&own, &own_kept);
     let mut found = match may_look_elsewhere {
         true => fallback::find(&collected, &links, &selector, own_words)?,
         false => None,
     };
-    if !settings.full && found.is_none() && own_words > 0 {
+    if !settings.full && (own_words > 0 || found.is_some()) {
         let (title, site) = (collected.headline(), collected.site_name());
-        begin_with_title(&mut own, &mut own_kept, title.as_deref(), site.as_deref());
+        let (outline, kept, voices) = match &mut found {
+            Some(found) => (&mut found.outline, &mut found.kept, found.voices.take()),
+            None => (&mut own, &mut own_kept, voices),
+        };
+        begin_with_title(outline, kept, title.as_deref(), site.as_deref());
+        if let Some(voices) = voices {
+            voices.write(outline, kept);
+        }
     }
     let (source, outline, kept, words) = match &found {
         Some(found) => (found.source, &found.outline, &found.kept, found.words),

@@ -45,6 +45,7 @@ use url::Url;
 use builder::Builder;
 use charset::Decoding;
 use html::html_page;
+use kinds::Unpacked;
 use links::Links;
 use reader::Reader;
 use select::training::training_page;
@@ -57,7 +58,7 @@ pub use injection::{addresses_models, instructions, plainly_addresses_models};
 pub use narrow::Narrowing;
 pub use omit::{Omitted, without};
 
-pub use kinds::{ContentKind, RECOGNISED_BYTES, may_be_read, recognised};
+pub use kinds::{ContentKind, KINDS, Kind, RECOGNISED_BYTES, may_be_read, recognised};
 
 pub use page::{ContentSource, ConvertError, Heading, Link, Metadata, Page};
 pub use passages::{Passage, PassageKind};
@@ -173,13 +174,8 @@ impl Converter {
         if selects && self.settings.kind != ContentKind::Html {
             return Err(ConvertError::SelectorUnmatched);
         }
-        if self.settings.kind == ContentKind::Pdf {
-            let page = match self.stage {
-                Stage::Waiting { bytes, .. } => kinds::pdf_page(&bytes, &self.settings),
-                Stage::Failed(error) => Err(error),
-                Stage::Reading { .. } => unreachable!("a PDF waits to be whole"),
-            }?;
-            return with_text(page);
+        if self.settings.kind.is_packed() {
+            return with_text(self.finish_packed()?);
         }
         let (sink, was_guessed) = self.read()?;
         let mut page = match sink {
@@ -196,6 +192,40 @@ impl Converter {
             page.warnings.push(Warning::CharsetGuessed);
         }
         with_text(page)
+    }
+
+    fn finish_packed(self) -> Result<Page, ConvertError> {
+        let unpacked = match &self.stage {
+            Stage::Waiting { bytes, .. } => kinds::unpacked(bytes, &self.settings),
+            Stage::Failed(error) => Err(*error),
+            Stage::Reading { .. } => unreachable!("what is packed waits to be whole"),
+        }?;
+        let document = match unpacked {
+            Unpacked::Page(page) => return Ok(page),
+            Unpacked::Document(document) => document,
+        };
+        let settings = Settings {
+            full: true,
+            ..self.settings
+        };
+        let builder = Builder::new(
+            Links::new(settings.url.clone()),
+            true,
+            Arc::clone(&self.model),
+        );
+        let mut reader = Reader::new(builder);
+        reader.read(&document.html)?;
+        let mut page = html_page(reader.finish()?, &settings, &self.model, false, false)?;
+        page.metadata = document.metadata;
+        if page.metadata.title.is_none() {
+            page.metadata.title = page.headings.first().map(|heading| heading.text.clone());
+        }
+        page.warnings = Vec::new();
+        page.wall = None;
+        if document.is_cut {
+            page.warnings.push(Warning::Truncated);
+        }
+        Ok(page)
     }
 
     /// For training the selection: asks for what [`Converter::finish_training`] gives. Before the first byte.
@@ -257,7 +287,7 @@ impl Converter {
             Stage::Reading { decoding, sink } => sink.write(decoding, chunk, false),
             Stage::Waiting { bytes, is_text } => {
                 bytes.extend_from_slice(chunk);
-                let is_whole = *is_text || self.settings.kind == ContentKind::Pdf;
+                let is_whole = *is_text || self.settings.kind.is_packed();
                 if bytes.len() < charset::EVIDENCE_BYTES || is_whole {
                     return Ok(());
                 }
@@ -281,7 +311,7 @@ impl Converter {
     }
 
     fn declared(&self, head: &[u8]) -> Option<(&'static Encoding, usize)> {
-        let is_markup = self.settings.kind.is_markup();
+        let is_markup = self.settings.kind.row().is_markup;
         charset::declared(head, self.settings.charset.as_deref(), is_markup)
     }
 

@@ -25,8 +25,46 @@ pub(super) struct Outline {
     pub(super) tables: Vec<TableFacts>,
     /// Elements that a generator of reference pages named as declarations.
     pub(super) declarations: u32,
+    /// Posts of a discussion, as far as names tell; the first stands for what is in none.
+    pub(super) posts: Vec<Post>,
+    /// Names and dates outside of posts, with the number of the block that they stand in.
+    pub(super) loose: Vec<(usize, Said)>,
     /// For training only: the numbers of the names on each node.
     pub(super) bins: Vec<(NodeId, Vec<u16>)>,
+}
+
+/// An index into [`Outline::posts`]; 0 is what stands in no post.
+pub(super) type PostId = u32;
+
+/// An element that is named for a post, an answer or a comment.
+#[derive(Debug, Default)]
+pub(super) struct Post {
+    /// The post that it stands in.
+    pub(super) around: PostId,
+    /// How many replies up the first post is, where the page says so and elements do not stand in each other.
+    pub(super) level: u8,
+    /// A remark on a post, of a kind of its own.
+    pub(super) is_remark: bool,
+    pub(super) said: Said,
+}
+
+/// What an element is to the post that it stands in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum PostPart {
+    /// Its head, its buttons, or not known.
+    #[default]
+    Other,
+    /// Its text.
+    Body,
+    /// What stands below or above each post of its author, or repeats the post that it answers.
+    Signature,
+}
+
+/// Who wrote a post, and when. Each with a rank: what is marked more clearly takes the place of what is not.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Said {
+    pub(super) author: Option<(u8, String)>,
+    pub(super) date: Option<(u8, String)>,
 }
 
 /// A block element that holds text. Elements without any leave no node.
@@ -42,6 +80,9 @@ pub(super) struct Node {
     pub(super) role: Role,
     /// It is named for comments on something else.
     pub(super) is_comment: bool,
+    /// The innermost post that it is of.
+    pub(super) post: PostId,
+    pub(super) part: PostPart,
     pub(super) shape: Shape,
     /// The nearest node, itself included, whose shape is not [`Shape::Plain`]; [`PAGE`] when there is none.
     pub(super) container: NodeId,
@@ -197,6 +238,8 @@ impl Outline {
                 names: Weighed::default(),
                 role: Role::None,
                 is_comment: false,
+                post: 0,
+                part: PostPart::Other,
                 shape: Shape::Plain,
                 container: PAGE,
             }],
@@ -206,8 +249,20 @@ impl Outline {
             links: Vec::new(),
             tables: Vec::new(),
             declarations: 0,
+            posts: vec![Post::default()],
+            loose: Vec::new(),
             bins: Vec::new(),
         }
+    }
+
+    /// A post in another one, or in none.
+    pub(super) fn begin_post(&mut self, around: PostId) -> PostId {
+        let id = PostId::try_from(self.posts.len()).unwrap_or_default();
+        self.posts.push(Post {
+            around,
+            ..Post::default()
+        });
+        id
     }
 
     /// Words of the whole page.

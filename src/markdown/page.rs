@@ -102,6 +102,10 @@ pub enum ConvertError {
     UnmappedPdf,
     /// A PDF in which no page can be found.
     DamagedPdf,
+    /// An office document or a book that is encrypted.
+    EncryptedDocument,
+    /// An office document or a book without the parts that it must have.
+    DamagedDocument,
 }
 
 impl fmt::Display for ConvertError {
@@ -123,6 +127,12 @@ impl fmt::Display for ConvertError {
             }
             ConvertError::UnmappedPdf => {
                 "The PDF's fonts do not say which characters they show; name another copy of the document"
+            }
+            ConvertError::EncryptedDocument => {
+                "The document is encrypted; name a copy that needs no password"
+            }
+            ConvertError::DamagedDocument => {
+                "The document is damaged or of another kind than it says; name another copy of it"
             }
             ConvertError::DamagedPdf => {
                 "The PDF is damaged, so that no page of it can be read; name another copy of the document"

@@ -3,7 +3,7 @@
 use super::{Builder, Effect, Open, OpenTable};
 use crate::markdown::attributes::Attributes;
 use crate::markdown::inline::Mark;
-use crate::markdown::outline::{Shape, TableFacts};
+use crate::markdown::outline::{PostPart, Shape, TableFacts};
 use crate::markdown::tag::Tag;
 
 /// How deep lists, quotes and tables may nest; each adds to every line inside.
@@ -15,6 +15,8 @@ const COLUMNS_MAX: u16 = 63;
 impl Builder {
     pub(super) fn begin_block(&mut self, open: &mut Open, attributes: &Attributes<'_>) {
         match open.tag {
+            // Some engines write posts as quotes.
+            Tag::Quote if open.place.part == PostPart::Body && !self.is_in_body() => {}
             Tag::Quote => open.shape = Shape::Quote,
             Tag::List => open.shape = Shape::List { ordered: false },
             Tag::OrderedList => {
@@ -68,7 +70,8 @@ impl Builder {
         let facts = u32::try_from(self.outline.tables.len()).unwrap_or(u32::MAX);
         let role = attributes.get("role").unwrap_or_default();
         self.outline.tables.push(TableFacts {
-            arranges: matches!(&*role, "presentation" | "none"),
+            // A table that is a post arranges it.
+            arranges: matches!(&*role, "presentation" | "none") || self.begins_post(open.place),
             ..TableFacts::default()
         });
         self.tables.push(OpenTable {

@@ -5,6 +5,21 @@ use crate::markdown::inline::Finished;
 use crate::markdown::outline::{Block, Kind, Node, NodeId, PAGE, Shape, Span};
 use crate::markdown::tag::Tag;
 
+/// Texts of elements that are pressed and say nothing.
+fn is_control(text: &str) -> bool {
+    const CONTROLS: [&str; 4] = [
+        "Click to expand...",
+        "Click to expand…",
+        "Click to collapse...",
+        "Click to collapse…",
+    ];
+    let text = match text.strip_prefix('[') {
+        Some(link) => link.split("](").next().unwrap_or(link),
+        None => text,
+    };
+    CONTROLS.contains(&text)
+}
+
 impl Builder {
     /// A block begins or ends here; inside preformatted text that is only a new line.
     pub(super) fn cut(&mut self, ends_preformatted: bool) {
@@ -48,6 +63,12 @@ impl Builder {
             None => self.finish_text(),
         };
         let Some(finished) = finished else { return };
+        if !self.full
+            && kind == Kind::Paragraph
+            && is_control(&self.writer.text[finished.text.range()])
+        {
+            return;
+        }
         if matches!(kind, Kind::Code(_)) && self.is_numbering(&finished) {
             return;
         }
@@ -128,6 +149,8 @@ impl Builder {
                     names: open.names.weigh(&self.model.names),
                     role: open.role,
                     is_comment: open.is_comment,
+                    post: open.place.post,
+                    part: open.place.part,
                     shape: open.shape,
                     container,
                 });

@@ -13,6 +13,7 @@ mod images;
 mod implied;
 mod math;
 mod skipped;
+pub(super) mod voices;
 
 use std::sync::Arc;
 
@@ -60,6 +61,7 @@ pub(super) struct Builder {
     math: math::Math,
     tables: Vec<OpenTable>,
     classes: classes::Classes,
+    voices: voices::Voices,
     /// The block being read holds the name of an author or a date.
     is_byline: bool,
 }
@@ -71,6 +73,7 @@ struct Open {
     tag: Tag,
     role: Role,
     is_comment: bool,
+    place: voices::Place,
     names: Names,
     shape: Shape,
     effect: Effect,
@@ -122,6 +125,7 @@ impl Builder {
             math: math::Math::default(),
             tables: Vec::new(),
             classes: classes::Classes::default(),
+            voices: voices::Voices::default(),
             is_byline: false,
         }
     }
@@ -138,7 +142,10 @@ impl Builder {
             return;
         }
         match tag {
-            Tag::Meta => self.collected.meta(attributes),
+            Tag::Meta => {
+                self.collected.meta(attributes);
+                self.voice_in_meta(attributes);
+            }
             Tag::Link => self.collected.link(attributes),
             Tag::Html => self.collected.html(attributes),
             Tag::Base => self.links.set_base(attributes),
@@ -165,6 +172,7 @@ impl Builder {
         if self.skipping.is_some() && self.end_skipped(name, tag) {
             return;
         }
+        self.end_voice(name, tag);
         match tag {
             Tag::Break => self.line_break(),
             _ if tag.is_block() => self.end_block(name, tag),
@@ -177,8 +185,11 @@ impl Builder {
         match (&self.skipping, &self.preformatted) {
             (Some(tag), _) => self.collected.skipped_text(*tag, text),
             (None, Some(_)) => self.preformatted_text(text),
+            // Around each comment on some sites; only a renderer of formulas reads it.
+            (None, None) if matches!(text, "$\\begingroup$" | "$\\endgroup$") => {}
             (None, None) => {
                 if !self.math_text(text) {
+                    self.voice_text(text);
                     self.writer.text(text);
                 }
             }
@@ -232,6 +243,7 @@ impl Builder {
             tag,
             role: Role::None,
             is_comment: false,
+            place: voices::Place::default(),
             names: Names::default(),
             shape: Shape::Plain,
             effect: Effect::None,
@@ -248,14 +260,17 @@ impl Builder {
             open.role = attributes::role(tag, attributes, signs);
             self.outline.declarations +=
                 u32::from(signs.declares || attributes::declares(attributes));
+            open.place = self.begin_voice(name, tag, attributes, signs.talk);
             self.begin_block(&mut open, attributes);
             if signs.is_highlighter {
                 self.note_language(&open, attributes);
             }
         } else {
             let class = attributes.raw("class");
-            self.is_byline |= tag == Tag::Time
-                || class.is_some_and(|value| self.classes.of(value).signs.is_byline);
+            let signs = class.map(|value| self.classes.of(value).signs);
+            let signs = signs.unwrap_or_default();
+            self.is_byline |= tag == Tag::Time || signs.is_byline;
+            open.place = self.begin_voice(name, tag, attributes, signs.talk);
             if !self.begin_inline(&mut open, attributes) {
                 return;
             }

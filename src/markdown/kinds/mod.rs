@@ -2,19 +2,31 @@
 //! all of their bytes are there.
 
 mod csv;
+mod docx;
+mod epub;
 mod feed;
 mod json;
+mod markup;
+mod notebook;
+mod odt;
 mod pdf;
 mod recognise;
+mod table;
+mod xlsx;
 mod xml;
+mod zip;
 
 use super::escape::longest_backtick_run;
 use super::plain;
 use super::{ConvertError, Metadata, Page, Settings, THIN_WORDS, Warning, wall_of_markdown};
 
-pub use recognise::{ContentKind, RECOGNISED_BYTES, may_be_read, recognised};
+pub(super) use markup::Document;
+pub use recognise::{RECOGNISED_BYTES, may_be_read, recognised};
+pub use table::{ContentKind, KINDS, Kind};
+#[cfg(test)]
+pub(super) use zip::tests::archive;
 
-/// The markdown of any kind but HTML and PDF, from decoded text.
+/// The markdown of any kind but HTML and what is packed, from decoded text.
 pub(super) fn text_page(text: &str, settings: &Settings) -> Result<Page, ConvertError> {
     let text = plain::normalised(text);
     let mut page = match settings.kind {
@@ -53,6 +65,14 @@ pub(super) fn text_page(text: &str, settings: &Settings) -> Result<Page, Convert
             }
             page
         }
+        ContentKind::Notebook => notebook::page(&text, &settings.url).unwrap_or_else(|| {
+            let (markdown, metadata) = json::markdown(&text);
+            Page {
+                markdown,
+                metadata,
+                ..Page::default()
+            }
+        }),
         _ => Page {
             markdown: plain::as_markdown(&text),
             ..Page::default()
@@ -61,7 +81,7 @@ pub(super) fn text_page(text: &str, settings: &Settings) -> Result<Page, Convert
     if text.is_empty() {
         return Err(ConvertError::Empty);
     }
-    if (text.split_whitespace().count() as u64) < THIN_WORDS && settings.kind.is_prose() {
+    if (text.split_whitespace().count() as u64) < THIN_WORDS && settings.kind.row().is_prose {
         page.warnings.push(Warning::ThinContent);
     }
     if matches!(
@@ -73,9 +93,22 @@ pub(super) fn text_page(text: &str, settings: &Settings) -> Result<Page, Convert
     Ok(page)
 }
 
-/// A PDF's bytes as markdown.
-pub(super) fn pdf_page(bytes: &[u8], settings: &Settings) -> Result<Page, ConvertError> {
-    pdf::page(bytes, settings)
+/// What is made of the bytes of a kind that is no text.
+pub(super) enum Unpacked {
+    Page(Page),
+    /// To be converted like an HTML page.
+    Document(Document),
+}
+
+/// The markdown, or HTML that says the same, of a kind that is no text.
+pub(super) fn unpacked(bytes: &[u8], settings: &Settings) -> Result<Unpacked, ConvertError> {
+    Ok(match settings.kind {
+        ContentKind::Docx => Unpacked::Document(docx::document(bytes)?),
+        ContentKind::Odt => Unpacked::Document(odt::document(bytes)?),
+        ContentKind::Epub => Unpacked::Document(epub::document(bytes)?),
+        ContentKind::Xlsx => Unpacked::Page(xlsx::page(bytes)?),
+        _ => Unpacked::Page(pdf::page(bytes, settings)?),
+    })
 }
 
 /// Text in a fence that nothing inside of it ends.

@@ -4,54 +4,7 @@
 
 use encoding_rs::Encoding;
 
-/// What is being read, as the response declared it and its first bytes confirm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ContentKind {
-    /// HTML and XHTML.
-    Html,
-    Markdown,
-    PlainText,
-    Json,
-    Xml,
-    /// RSS, Atom and JSON Feed.
-    Feed,
-    /// Values separated by commas, semicolons or tabs.
-    Csv,
-    Pdf,
-}
-
-impl ContentKind {
-    /// The type of a body that does not say its own.
-    pub fn content_type(self) -> &'static str {
-        match self {
-            ContentKind::Html => "text/html",
-            ContentKind::Markdown => "text/markdown",
-            ContentKind::PlainText => "text/plain",
-            ContentKind::Json => "application/json",
-            ContentKind::Xml | ContentKind::Feed => "application/xml",
-            ContentKind::Csv => "text/csv",
-            ContentKind::Pdf => "application/pdf",
-        }
-    }
-}
-
-impl ContentKind {
-    /// Whether the document may declare its encoding inside.
-    pub(in super::super) fn is_markup(self) -> bool {
-        matches!(
-            self,
-            ContentKind::Html | ContentKind::Xml | ContentKind::Feed
-        )
-    }
-
-    /// Written to be read, so that very little of it is worth a warning.
-    pub(in super::super) fn is_prose(self) -> bool {
-        matches!(
-            self,
-            ContentKind::Markdown | ContentKind::PlainText | ContentKind::Feed
-        )
-    }
-}
+use super::table::{ContentKind, KINDS};
 
 /// How many bytes at the start of a body [`recognised`] wants to see.
 pub const RECOGNISED_BYTES: usize = 2048;
@@ -76,6 +29,8 @@ enum Seen {
     /// An element of HTML, which other formats have as well.
     Element,
     Text,
+    /// An archive, and what it is if its beginning tells.
+    Archive(Option<ContentKind>),
     Binary(&'static str),
 }
 
@@ -97,7 +52,20 @@ pub fn recognised(
         (Declared::Other, _) => Err(content_type.unwrap_or_default().to_owned()),
         (_, Seen::Binary(name)) => Err(name.to_owned()),
         (_, Seen::Kind(ContentKind::Pdf)) => Ok(ContentKind::Pdf),
+        (_, Seen::Archive(Some(kind))) => Ok(kind),
+        (Declared::Kind(kind), Seen::Archive(None)) if kind.row().is_archive => Ok(kind),
+        (_, Seen::Archive(None)) => named(path)
+            .filter(|kind| kind.row().is_archive)
+            .ok_or_else(|| "a ZIP archive or an office document of another kind".to_owned()),
+        (Declared::Kind(kind), _) if kind.row().is_archive => {
+            Err(format!("no {}, though it says so", kind.row().name))
+        }
         (Declared::Kind(ContentKind::Pdf), _) => Err("no PDF, though it says so".to_owned()),
+        (_, Seen::Kind(ContentKind::Notebook)) => Ok(ContentKind::Notebook),
+        (
+            Declared::Anything | Declared::Kind(ContentKind::PlainText),
+            Seen::Kind(ContentKind::Json),
+        ) if named(path) == Some(ContentKind::Notebook) => Ok(ContentKind::Notebook),
         (Declared::Anything, Seen::Kind(kind)) => Ok(kind),
         (Declared::Anything, Seen::Element) => Ok(named(path).unwrap_or(ContentKind::Html)),
         (Declared::Anything, Seen::Text) => Ok(named(path).unwrap_or(ContentKind::PlainText)),
@@ -124,25 +92,13 @@ fn confirmed(kind: ContentKind, seen: Seen, path: &str) -> ContentKind {
 fn declared(content_type: &str) -> Declared {
     let essence = content_type.split(';').next().unwrap_or_default();
     let essence = essence.trim().to_ascii_lowercase();
+    let row = KINDS
+        .iter()
+        .find(|row| row.types.contains(&essence.as_str()));
+    if let Some(row) = row {
+        return Declared::Kind(row.kind);
+    }
     let kind = match essence.as_str() {
-        "text/html" | "application/xhtml+xml" => ContentKind::Html,
-        "text/markdown" | "text/x-markdown" | "application/markdown" => ContentKind::Markdown,
-        "application/pdf" | "application/x-pdf" => ContentKind::Pdf,
-        "application/rss+xml"
-        | "application/atom+xml"
-        | "application/rdf+xml"
-        | "application/feed+json" => ContentKind::Feed,
-        "text/csv" | "application/csv" | "text/tab-separated-values" | "text/x-csv" => {
-            ContentKind::Csv
-        }
-        "text/xml" | "application/xml" => ContentKind::Xml,
-        "application/json"
-        | "text/json"
-        | "text/x-json"
-        | "application/x-ndjson"
-        | "application/jsonl"
-        | "application/json-seq"
-        | "application/x-jsonlines" => ContentKind::Json,
         ""
         | "application/octet-stream"
         | "binary/octet-stream"
@@ -175,19 +131,19 @@ fn declared(content_type: &str) -> Declared {
 fn named(path: &str) -> Option<ContentKind> {
     let name = path.rsplit('/').next().unwrap_or_default();
     let (_, ending) = name.rsplit_once('.')?;
-    match ending.to_ascii_lowercase().as_str() {
-        "md" | "markdown" | "mdown" | "mkd" => Some(ContentKind::Markdown),
-        "csv" | "tsv" => Some(ContentKind::Csv),
-        "json" | "jsonl" | "ndjson" | "geojson" => Some(ContentKind::Json),
-        "xml" => Some(ContentKind::Xml),
-        "htm" | "html" | "xhtml" => Some(ContentKind::Html),
-        _ => None,
-    }
+    let ending = ending.to_ascii_lowercase();
+    let row = KINDS
+        .iter()
+        .find(|row| row.endings.contains(&ending.as_str()));
+    row.map(|row| row.kind)
 }
 
 fn seen(first: &[u8]) -> Seen {
     if is_pdf(first) {
         return Seen::Kind(ContentKind::Pdf);
+    }
+    if first.starts_with(b"PK\x03\x04") {
+        return Seen::Archive(archive(first));
     }
     if let Some(name) = signature(first) {
         return Seen::Binary(name);
@@ -218,8 +174,18 @@ fn is_pdf(first: &[u8]) -> bool {
     start.starts_with(b"%PDF-")
 }
 
+/// What an archive is by its first parts: books and OpenDocument begin with their type (OCF 4.3, OpenDocument part 2,
+/// 3.3), the formats of Office name their folders early.
+fn archive(first: &[u8]) -> Option<ContentKind> {
+    let holds = |name: &[u8]| first.windows(name.len()).any(|window| window == name);
+    let row = KINDS
+        .iter()
+        .find(|row| row.is_archive && row.signs.iter().any(|sign| holds(sign.as_bytes())));
+    row.map(|row| row.kind)
+}
+
 fn signature(first: &[u8]) -> Option<&'static str> {
-    const SIGNATURES: [(&[u8], &str); 26] = [
+    const SIGNATURES: [(&[u8], &str); 25] = [
         (b"\x89PNG", "a PNG image"),
         (b"\xFF\xD8\xFF", "a JPEG image"),
         (b"GIF8", "a GIF image"),
@@ -232,10 +198,12 @@ fn signature(first: &[u8]) -> Option<&'static str> {
         (b"ID3", "a sound"),
         (b"fLaC", "a sound"),
         (b"\x1A\x45\xDF\xA3", "a film"),
-        (b"PK\x03\x04", "a ZIP archive or an office document"),
         (b"PK\x05\x06", "a ZIP archive"),
-        (b"\xD0\xCF\x11\xE0", "an office document"),
-        (b"{\\rtf", "an office document"),
+        (
+            b"\xD0\xCF\x11\xE0",
+            "an office document of an old format, or an encrypted one",
+        ),
+        (b"{\\rtf", "an RTF document"),
         (b"\x1F\x8B", "a gzip archive"),
         (b"BZh", "a bzip2 archive"),
         (b"\xFD7zXZ", "an xz archive"),
@@ -337,8 +305,11 @@ fn json(text: &str) -> Option<ContentKind> {
         return None;
     }
     let is_feed = text.contains("jsonfeed.org/version/");
+    let is_notebook = text.contains("\"cell_type\"") && text.contains("\"cells\"");
     Some(if is_feed {
         ContentKind::Feed
+    } else if is_notebook {
+        ContentKind::Notebook
     } else {
         ContentKind::Json
     })
@@ -474,6 +445,41 @@ mod tests {
     }
 
     #[test]
+    fn documents_are_told_by_type_name_and_first_parts() {
+        let word = b"PK\x03\x04..[Content_Types].xml..PK\x03\x04..word/document.xml";
+        let book = b"PK\x03\x04\x14\0..mimetypeapplication/epub+zip";
+        let docx = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+        check(Some(docx), "/", b"PK\x03\x04...", Docx);
+        check(Some("text/plain"), "/", word, Docx);
+        check(None, "/", book, Epub);
+        check(
+            Some("application/octet-stream"),
+            "/a.xlsx",
+            b"PK\x03\x04...",
+            Xlsx,
+        );
+        check(None, "/a.odt", b"PK\x03\x04...", Odt);
+        check(
+            None,
+            "/",
+            b"{\"cells\": [{\"cell_type\": \"code\"}]}",
+            Notebook,
+        );
+        check(
+            Some("text/plain"),
+            "/a.ipynb",
+            b"{\"metadata\": {}}",
+            Notebook,
+        );
+        check(
+            Some("application/json"),
+            "/a.json",
+            b"{\"metadata\": {}}",
+            Json,
+        );
+    }
+
+    #[test]
     fn what_holds_no_text_is_named() {
         let check = |content_type: Option<&str>, first: &[u8], expected: &str| {
             assert_eq!(
@@ -489,7 +495,14 @@ mod tests {
         check(
             Some("text/plain"),
             b"PK\x03\x04...",
-            "a ZIP archive or an office document",
+            "a ZIP archive or an office document of another kind",
+        );
+        check(Some("application/rtf"), b"{\\rtf1", "application/rtf");
+        check(Some("text/rtf"), b"{\\rtf1\\ansi", "an RTF document");
+        check(
+            Some("application/epub+zip"),
+            b"<p>Sign in",
+            "no EPUB, though it says so",
         );
         check(Some("application/octet-stream"), b"\x7FELF", "a program");
         check(

@@ -5,11 +5,12 @@ use std::collections::HashSet;
 
 use super::super::outline::{Outline, Shape};
 use super::Selected;
+use super::bylines;
 use super::comments;
 use super::hints::Hints;
 use super::reference;
 use super::repair::repair;
-use super::voices;
+use super::voices::Voices;
 
 /// Text of at least so many words is kept once.
 const REPEATED_WORDS: u32 = 6;
@@ -47,8 +48,14 @@ pub(super) fn decide(
             *is_kept = include_comments;
         }
     }
-    if hints.is_talk {
-        voices::keep_bylines(outline, &mut is_kept);
+    let voices = match hints.is_talk || include_comments {
+        true => Voices::of(outline),
+        false => None,
+    };
+    match &voices {
+        Some(voices) => voices.keep(outline, &mut is_kept),
+        None if hints.is_talk => bylines::keep_bylines(outline, &mut is_kept),
+        None => {}
     }
     if !is_whole && !hints.is_talk && !hints.is_product {
         comments::drop_other_articles(outline, &mut is_kept);
@@ -61,7 +68,7 @@ pub(super) fn decide(
     }
     // Two functions may be declared or explained in the same words.
     if !is_whole {
-        drop_repeated(outline, &mut kept);
+        drop_repeated(outline, voices.as_ref(), &mut kept);
     }
     Selected {
         blocks: kept,
@@ -69,6 +76,7 @@ pub(super) fn decide(
             true => expected.max(WHOLE_CONFIDENCE),
             false => expected,
         },
+        voices,
     }
 }
 
@@ -93,9 +101,9 @@ fn expected_f1(outline: &Outline, chances: &[f32]) -> f32 {
     best
 }
 
-fn drop_repeated(outline: &Outline, kept: &mut Vec<usize>) {
-    let mut seen: HashSet<&str> = HashSet::new();
-    let mut headings: HashSet<&str> = HashSet::new();
+fn drop_repeated(outline: &Outline, voices: Option<&Voices>, kept: &mut Vec<usize>) {
+    let mut seen: HashSet<(u32, &str)> = HashSet::new();
+    let mut headings: HashSet<(u32, &str)> = HashSet::new();
     let mut chain = Vec::new();
     kept.retain(|&at| {
         let block = &outline.blocks[at];
@@ -105,7 +113,12 @@ fn drop_repeated(outline: &Outline, kept: &mut Vec<usize>) {
         } else {
             &mut seen
         };
-        if block.words < REPEATED_WORDS || seen.insert(outline.markdown(block)) {
+        // Two may say the same; a quote of what was said before says nothing new.
+        let speaker = voices.map_or(0, |voices| voices.speaker(outline, block));
+        let text = outline.markdown(block);
+        let is_new = seen.insert((speaker, text));
+        seen.insert((0, text));
+        if block.words < REPEATED_WORDS || is_new {
             return true;
         }
         outline.containers(block.node, &mut chain);

@@ -176,6 +176,9 @@ const TALK_HOSTS: [&str; 10] = [
     "ycombinator",
 ];
 
+/// Parts of addresses of trackers' threads.
+const TALK_PATHS: [&str; 4] = ["/issues/", "/merge_requests/", "/pull/", "/discussions/"];
+
 #[derive(Clone, Copy)]
 enum Part {
     Types,
@@ -238,7 +241,8 @@ impl Hints {
             is_talk: ["ld_forum", "url_forum", "made_by_forum"]
                 .into_iter()
                 .any(value)
-                || TALK_HOSTS.iter().any(|name| host.contains(name)),
+                || TALK_HOSTS.iter().any(|name| host.contains(name))
+                || TALK_PATHS.iter().any(|part| path.contains(part)),
             is_product: value("ld_product") || value("og_product"),
             bytes,
         }

@@ -3,6 +3,7 @@
 //!
 //! The model is made by `data/selection/train.py` from the rows that this very code writes.
 
+mod bylines;
 mod columns;
 mod comments;
 pub(super) mod counts;
@@ -17,13 +18,14 @@ mod reference;
 mod repair;
 mod scale;
 pub(super) mod training;
-mod voices;
+pub(super) mod voices;
 
 use super::outline::Outline;
 use facts::Page;
 use features::{Features, Row, Walk};
 use hints::Hints;
 use model::{BATCH, Columns, Model};
+use voices::Voices;
 
 /// What is kept of a page.
 #[derive(Debug)]
@@ -32,6 +34,8 @@ pub(super) struct Selected {
     pub(super) blocks: Vec<usize>,
     /// The F1 by words, from 0 to 1, that they can be expected to have.
     pub(super) confidence: f32,
+    /// Who says what, on a page that is a discussion.
+    pub(super) voices: Option<Voices>,
 }
 
 /// Chooses the blocks of a page that are its content; with the comments under it, if they are asked for.

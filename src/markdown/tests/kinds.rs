@@ -1,6 +1,7 @@
 //! Pages that are no HTML, or in other encodings.
 
 use super::*;
+use crate::markdown::kinds::archive;
 
 #[test]
 fn charsets() {
@@ -138,4 +139,81 @@ fn what_is_not_text_is_refused() {
         convert(settings(ContentKind::PlainText), b" \n").err(),
         Some(ConvertError::Empty)
     );
+}
+
+/// An office document comes out like a page: with its headings, lists, tables, links and notes.
+#[test]
+fn office_documents_become_markdown() {
+    let text = r#"<w:document><w:body>
+        <w:p><w:pPr><w:outlineLvl w:val="0"/></w:pPr><w:r><w:t>Gates</w:t></w:r></w:p>
+        <w:p><w:r><w:t>They </w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>squeak</w:t></w:r><w:r><w:t>.</w:t></w:r><w:r><w:footnoteReference w:id="2"/></w:r></w:p>
+        <w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>oil</w:t></w:r></w:p>
+        <w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>graphite</w:t></w:r></w:p>
+        <w:tbl><w:tr><w:tc><w:p><w:r><w:t>year</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>gates</w:t></w:r></w:p></w:tc></w:tr>
+        <w:tr><w:tc><w:p><w:r><w:t>2024</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>3</w:t></w:r></w:p></w:tc></w:tr></w:tbl>
+        </w:body></w:document>"#;
+    let notes = r#"<w:footnotes><w:footnote w:id="2"><w:p><w:r><w:t>When it rains.</w:t></w:r></w:p></w:footnote></w:footnotes>"#;
+    let bytes = archive(&[
+        ("[Content_Types].xml", &b""[..]),
+        ("word/document.xml", text.as_bytes()),
+        ("word/footnotes.xml", notes.as_bytes()),
+        ("docProps/core.xml", b"<a><dc:creator>Ada</dc:creator></a>"),
+    ]);
+    let page = convert(settings(ContentKind::Docx), &bytes).expect("the document converts");
+    assert_eq!(
+        page.markdown,
+        "# Gates\n\nThey **squeak**.[^1]\n\n- oil\n- graphite\n\n| year | gates |\n| --- | --- |\n| 2024 | 3 |\n\n[^1]: When it rains.\n"
+    );
+    assert_eq!(page.metadata.title.as_deref(), Some("Gates"));
+    assert_eq!(page.metadata.author.as_deref(), Some("Ada"));
+    assert_eq!(page.headings.len(), 1);
+}
+
+/// A few kilobytes that unpack to hundreds of megabytes, and elements without end.
+#[test]
+fn bombs_in_archives_end_in_an_answer() {
+    let open = format!("<w:body>{}", "<w:p><w:r><w:t>a".repeat(400_000));
+    let flat = format!(
+        "<w:body>{}",
+        "<w:p><w:r><w:t>a</w:t></w:r></w:p>".repeat(250_000)
+    );
+    let wide = format!(
+        "<office:text>{}",
+        "<table:table-cell table:number-columns-repeated='99'/>".repeat(100_000)
+    );
+    for (kind, name, text) in [
+        (ContentKind::Docx, "word/document.xml", &open),
+        (ContentKind::Docx, "word/document.xml", &flat),
+        (ContentKind::Odt, "content.xml", &wide),
+    ] {
+        let bytes = archive(&[("a", &b""[..]), (name, text.as_bytes())]);
+        assert!(bytes.len() < 200_000);
+        match convert(settings(kind), &bytes) {
+            Ok(page) => {
+                assert!(page.markdown.len() < 10 * 1024 * 1024);
+                assert!(page.warnings.contains(&Warning::Truncated));
+            }
+            Err(error) => assert!(matches!(
+                error,
+                ConvertError::Empty | ConvertError::OutOfMemory
+            )),
+        }
+    }
+}
+
+#[test]
+fn documents_that_are_none_are_refused() {
+    for kind in [
+        ContentKind::Docx,
+        ContentKind::Odt,
+        ContentKind::Epub,
+        ContentKind::Xlsx,
+    ] {
+        for bytes in [&b"PK\x03\x04"[..], b"", &archive(&[("a", b"b")])] {
+            assert_eq!(
+                convert(settings(kind), bytes).err(),
+                Some(ConvertError::DamagedDocument)
+            );
+        }
+    }
 }

@@ -253,6 +253,66 @@ const OTHERS: [&str; 40] = [
     "{\"version\":\"https://jsonfeed.org/version/1.1\",\"items\":[",
 ];
 
+/// Elements of office documents and books.
+const OFFICE: [&str; 56] = [
+    "<w:p>",
+    "</w:p>",
+    "<w:pPr><w:pStyle w:val='a'/><w:outlineLvl w:val='1'/></w:pPr>",
+    "<w:numPr><w:ilvl w:val='3'/><w:numId w:val='1'/></w:numPr>",
+    "<w:r>",
+    "</w:r>",
+    "<w:rPr><w:b/><w:i w:val='0'/><w:strike/></w:rPr>",
+    "<w:t>a </w:t>",
+    "<w:t>",
+    "</w:t>",
+    "<w:tab/><w:br/>",
+    "<w:hyperlink r:id='a'>",
+    "</w:hyperlink>",
+    "<w:tbl><w:tr><w:tc>",
+    "</w:tc></w:tr></w:tbl>",
+    "</w:tc><w:tc>",
+    "<w:del><w:instrText>",
+    "</w:instrText></w:del>",
+    "<w:footnoteReference w:id='1'/>",
+    "<w:footnote w:id='1'>",
+    "</w:footnote>",
+    "<w:style w:styleId='a'><w:name w:val='heading 9'/></w:style>",
+    "<w:abstractNum w:abstractNumId='1'><w:lvl w:ilvl='3'><w:numFmt w:val='decimal'/></w:lvl></w:abstractNum>",
+    "<w:num w:numId='1'><w:abstractNumId w:val='1'/></w:num>",
+    "<office:text>",
+    "</office:text>",
+    "<text:h text:outline-level='7'>",
+    "</text:h>",
+    "<text:p>b",
+    "</text:p>",
+    "<text:list><text:list-item>",
+    "</text:list-item></text:list>",
+    "<text:s text:c='99999999999'/>",
+    "<text:note><text:note-citation>1</text:note-citation><text:note-body>",
+    "</text:note-body></text:note>",
+    "<text:a xlink:href='javascript:x'>c</text:a>",
+    "<table:table><table:table-row><table:table-cell table:number-columns-repeated='9999'>",
+    "</table:table-cell></table:table-row></table:table>",
+    "<style:style style:name='a'><style:text-properties fo:font-weight='bold'/></style:style>",
+    "<html><body>",
+    "<p id='a'>d<a href='#a'>1</a>",
+    "<li id='a'>e",
+    "</li>",
+    "<script>",
+    "<row>",
+    "</row>",
+    "<c r='AAAAAAA1' s='0' t='s'><v>0</v></c>",
+    "<c s='0'><v>45413.5</v></c>",
+    "<c><v>-1e308</v></c>",
+    "<c t='inlineStr'><is><t>a|b\n</t></is></c>",
+    "<si><t>f</t></si>",
+    "<cellXfs><xf numFmtId='14'/></cellXfs>",
+    "<workbookPr date1904='1'/>",
+    "<!DOCTYPE a [<!ENTITY b 'c'>]>&b;",
+    "&amp;&#0;&#x10FFFF;",
+    "<dc:title>g</dc:title>",
+];
+
 /// Most pages are shorter than this many pieces; cost grows with length, and trouble hardly does.
 const PIECES_MAX: usize = 40;
 const SLICE_BYTES_MAX: usize = 400;
@@ -274,7 +334,7 @@ pub(crate) fn corpus(root: &Path) -> Vec<Vec<u8>> {
 pub(crate) fn input(random: &mut Random, pages: &[Vec<u8>]) -> Vec<u8> {
     let (mode, cut) = (random.byte(), random.byte());
     let mut data = vec![mode, cut];
-    let is_html = mode >> 1 & 0x0F > 6;
+    let is_html = mode >> 1 & 0x0F > 11;
     match random.below(8) {
         0 if !pages.is_empty() => slice(random, pages, &mut data),
         1 if !is_html => {
@@ -327,6 +387,16 @@ fn markup(random: &mut Random, data: &mut Vec<u8>) {
 fn others(random: &mut Random, data: &mut Vec<u8>) {
     if data[0] >> 1 & 0x0F == 6 {
         data.extend_from_slice(b"%PDF-1.4\n");
+    }
+    if (7..=10).contains(&(data[0] >> 1 & 0x0F)) {
+        for _ in 0..1 + random.below(2 * PIECES_MAX) {
+            let piece = match random.below(8) {
+                0 => random.pick(&TEXTS),
+                _ => random.pick(&OFFICE),
+            };
+            data.extend_from_slice(piece.as_bytes());
+        }
+        return;
     }
     for _ in 0..1 + random.below(PIECES_MAX / 2) {
         let piece = match random.below(3) {

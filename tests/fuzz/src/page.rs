@@ -10,6 +10,8 @@ pub(crate) fn page(data: &[u8]) {
         return;
     };
     let settings = settings(*mode);
+    let packed = packed(settings.kind, body);
+    let body = packed.as_deref().unwrap_or(body);
     let whole = converted(&settings, std::iter::once(body));
     let cuts = body.chunks(usize::from(*cut % 61) + 1);
     let in_pieces = converted(&settings, cuts);
@@ -31,6 +33,11 @@ fn settings(mode: u8) -> Settings {
         4 => ContentKind::Feed,
         5 => ContentKind::Csv,
         6 => ContentKind::Pdf,
+        7 => ContentKind::Docx,
+        8 => ContentKind::Odt,
+        9 => ContentKind::Epub,
+        10 => ContentKind::Xlsx,
+        11 => ContentKind::Notebook,
         _ => ContentKind::Html,
     };
     let charset = match mode >> 5 & 3 {
@@ -44,6 +51,51 @@ fn settings(mode: u8) -> Settings {
         charset: charset.map(str::to_owned),
         full: mode & 1 == 0,
     }
+}
+
+/// An archive of its kind that holds the page as its main part; stored, so that changes of bytes are changes of the part.
+fn packed(kind: ContentKind, body: &[u8]) -> Option<Vec<u8>> {
+    const CONTAINER: &[u8] = b"<rootfile full-path='b'/>";
+    const PACKAGE: &[u8] = b"<item id='a' href='c'/><itemref idref='a'/>";
+    const BOOK: &[u8] = b"<sheet name='a' r:id='a'/>";
+    const LINKS: &[u8] = b"<Relationship Id='a' Target='a.xml'/>";
+    let parts: &[(&str, &[u8])] = match kind {
+        ContentKind::Docx => &[
+            ("word/document.xml", body),
+            ("word/footnotes.xml", body),
+            ("word/numbering.xml", body),
+            ("word/styles.xml", body),
+        ],
+        ContentKind::Odt => &[("content.xml", body), ("meta.xml", body)],
+        ContentKind::Epub => &[
+            ("META-INF/container.xml", CONTAINER),
+            ("b", PACKAGE),
+            ("c", body),
+        ],
+        ContentKind::Xlsx => &[
+            ("xl/workbook.xml", BOOK),
+            ("xl/_rels/workbook.xml.rels", LINKS),
+            ("xl/a.xml", body),
+            ("xl/sharedStrings.xml", body),
+            ("xl/styles.xml", body),
+        ],
+        _ => return None,
+    };
+    let number = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes();
+    let (mut bytes, mut directory) = (Vec::new(), Vec::new());
+    for (name, part) in parts {
+        let size = number(part.len());
+        let name_size = [&number(name.len())[..2], &[0, 0]].concat();
+        let about = [&[20, 0, 0, 0, 0, 0][..], &[0; 8], &size, &size, &name_size].concat();
+        let header = number(bytes.len());
+        bytes.extend([b"PK\x03\x04", &about[..], name.as_bytes(), part].concat());
+        let rest = [&[0; 10][..], &header].concat();
+        directory.extend([b"PK\x01\x02\x14\0", &about[..], &rest, name.as_bytes()].concat());
+    }
+    let start = number(bytes.len());
+    bytes.extend(&directory);
+    bytes.extend([b"PK\x05\x06", &[0; 12][..], &start, &[0, 0]].concat());
+    Some(bytes)
 }
 
 fn converted<'a>(

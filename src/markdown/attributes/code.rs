@@ -1,0 +1,164 @@
+//! What the attributes of code say: its language, and which elements in it are numbers of lines and buttons.
+
+use super::{Attributes, Names};
+
+const LINE_NUMBERS: [&str; 16] = [
+    "blob-num",
+    "crayon-nums",
+    "gutter",
+    "hljs-ln-numbers",
+    "js-line-number",
+    "line-number",
+    "line-numbers-rows",
+    "line-numbers",
+    "linenodiv",
+    "lineno",
+    "linenos",
+    "linenumber",
+    "linenumbers",
+    "lnt",
+    "react-syntax-highlighter-line-number",
+    "rouge-gutter",
+];
+
+/// What is put into code blocks to be clicked.
+const COPY_BUTTONS: [&str; 12] = [
+    "btn-clipboard",
+    "btn-copy",
+    "clipboard",
+    "code-copy",
+    "copy",
+    "copy-btn",
+    "copy-button",
+    "copy-code",
+    "copy-code-button",
+    "copybtn",
+    "copy-to-clipboard-button",
+    "zeroclipboard-container",
+];
+
+static NUMBERS: Names = Names::new(&LINE_NUMBERS);
+static BUTTONS: Names = Names::new(&COPY_BUTTONS);
+
+/// Whether an element in preformatted text holds the numbers of its lines.
+pub(in crate::markdown) fn is_line_number(attributes: &Attributes<'_>) -> bool {
+    attributes.has_class(&NUMBERS)
+}
+
+/// Whether an element in preformatted text is no part of it.
+pub(in crate::markdown) fn is_beside_code(attributes: &Attributes<'_>) -> bool {
+    is_line_number(attributes) || attributes.has_class(&BUTTONS)
+}
+
+/// Whether an element with such classes around a `<pre>` may name its language.
+pub(super) fn is_highlighter(class: &str) -> bool {
+    const PARTS: [&[u8]; 4] = [b"highlight", b"language-", b"lang-", b"sourceCode"];
+    let class = class.as_bytes();
+    class.iter().enumerate().any(|(at, byte)| {
+        matches!(byte, b'h' | b'l' | b's') && PARTS.iter().any(|part| class[at..].starts_with(part))
+    })
+}
+
+/// The language that a `<pre>` or its `<code>` names, in the manner of the usual highlighters.
+pub(in crate::markdown) fn language(attributes: &Attributes<'_>) -> Option<String> {
+    for name in ["data-lang", "data-language", "data-enlighter-language"] {
+        if let Some(language) = attributes.get(name).filter(|value| is_language(value)) {
+            return Some(language.to_ascii_lowercase());
+        }
+    }
+    let class = attributes.get("class")?;
+    let mut tokens = class.split_ascii_whitespace();
+    let mut beside_hljs = None;
+    let mut is_hljs = false;
+    while let Some(token) = tokens.next() {
+        let named = [
+            "language-",
+            "lang-",
+            "highlight-source-",
+            "highlight-text-",
+            "highlight-",
+            "brush:",
+            "lang:",
+        ]
+        .iter()
+        .find_map(|prefix| token.strip_prefix(prefix));
+        if let Some(language) = named {
+            let language = match language.trim_end_matches(';') {
+                "" => tokens.next().unwrap_or("").trim_end_matches(';'),
+                language => language,
+            };
+            return is_language(language).then(|| language.to_ascii_lowercase());
+        }
+        if matches!(
+            token,
+            "hljs" | "sourceCode" | "syntaxhighlighter" | "highlight"
+        ) {
+            is_hljs = true;
+        } else if is_language(token) && !token.contains(['-', '_']) && beside_hljs.is_none() {
+            beside_hljs = Some(token);
+        }
+    }
+    beside_hljs.filter(|_| is_hljs).map(str::to_ascii_lowercase)
+}
+
+/// Beside the language, or in its place, many highlighters put these.
+const NO_LANGUAGES: [&str; 17] = [
+    "code",
+    "default",
+    "line-numbers",
+    "linenos",
+    "nohighlight",
+    "nogutter",
+    "none",
+    "nohljs",
+    "notranslate",
+    "numberLines",
+    "numberSource",
+    "plain",
+    "plaintext",
+    "prettyprint",
+    "text",
+    "wp-block-code",
+    "wrap",
+];
+
+/// A name that can stand behind a code fence.
+fn is_language(name: &str) -> bool {
+    (1..=24).contains(&name.len())
+        && !NO_LANGUAGES.contains(&name)
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"+#-._".contains(&b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::with;
+    use super::*;
+
+    fn check_language(pairs: &[(&str, &str)], expected: Option<&str>) {
+        assert_eq!(with(pairs, language).as_deref(), expected, "{pairs:?}");
+    }
+
+    #[test]
+    fn languages_of_code() {
+        check_language(&[("class", "language-Rust")], Some("rust"));
+        check_language(&[("class", "x lang-c++")], Some("c++"));
+        check_language(&[("class", "hljs python")], Some("python"));
+        check_language(&[("class", "brush: js; gutter: false")], Some("js"));
+        check_language(&[("class", "highlight")], None);
+        check_language(&[("class", "highlight js")], Some("js"));
+        check_language(&[("class", "highlight-python notranslate")], Some("python"));
+        check_language(
+            &[("class", "language-ruby highlighter-rouge")],
+            Some("ruby"),
+        );
+        check_language(
+            &[("class", "highlight highlight-source-rust")],
+            Some("rust"),
+        );
+        check_language(&[("class", "language-none")], None);
+        check_language(&[("data-lang", "toml")], Some("toml"));
+        check_language(&[("data-lang", "`injected`")], None);
+    }
+}

@@ -1,0 +1,286 @@
+//! What an element's attributes say about its content: its role, whether it is hidden, the language of its code.
+//! Class and id names count as whole tokens only, never as parts of words: `tool` in `code-toolbar` means nothing.
+
+mod code;
+mod comments;
+mod names;
+mod reference;
+mod talk;
+
+use std::borrow::Cow;
+
+use super::markup::Place;
+use super::outline::Role;
+use super::tag::Tag;
+
+pub(super) use code::{is_beside_code, is_line_number, language};
+pub(super) use comments::is_comment;
+pub(super) use names::Names;
+pub(super) use reference::declares;
+pub(super) use talk::{TalkSigns, author_of_post, date_of, talk_signs};
+
+/// A start tag's attributes.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Attributes<'a> {
+    /// What `places` count from.
+    source: &'a str,
+    places: &'a [Place],
+}
+
+impl<'a> Attributes<'a> {
+    pub(super) fn new(source: &'a str, places: &'a [Place]) -> Attributes<'a> {
+        Attributes { source, places }
+    }
+
+    /// Names and values as they are written: names in any case, entities not decoded. No name comes twice.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let source = self.source;
+        let places = self.places.iter();
+        places.map(move |place| (place.name(source), place.value(source)))
+    }
+
+    /// The value with its entities decoded. `name` is in lower case.
+    pub(super) fn get(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.raw(name).map(decoded)
+    }
+
+    /// The value as it is written. `name` is in lower case.
+    pub(super) fn raw(&self, name: &str) -> Option<&'a str> {
+        let is_it = |place: &&Place| place.is_named(self.source, name);
+        let place = self.places.iter().find(is_it)?;
+        Some(place.value(self.source))
+    }
+
+    pub(super) fn number(&self, name: &str) -> Option<u32> {
+        self.get(name)?.trim().parse().ok()
+    }
+
+    /// Whether one of the element's classes is among these.
+    pub(super) fn has_class(&self, names: &Names) -> bool {
+        self.raw("class")
+            .is_some_and(|value| names.contain_one_of(value))
+    }
+}
+
+fn decoded(value: &str) -> Cow<'_, str> {
+    if value.contains('&') {
+        htmlize::unescape_attribute(value)
+    } else {
+        Cow::Borrowed(value)
+    }
+}
+
+/// Names that consent managers and cookie notices give to their outermost element.
+const CONSENT: [&str; 34] = [
+    "cc-banner",
+    "cc-window",
+    "cky-consent-container",
+    "cmplz-cookiebanner",
+    "cookie-alert",
+    "cookie-banner",
+    "cookie-bar",
+    "cookie-consent",
+    "cookie-consent-banner",
+    "cookie-disclaimer",
+    "cookie-law-info-bar",
+    "cookie-message",
+    "cookie-notice",
+    "cookie-notification",
+    "cookie-policy-banner",
+    "cookie-popup",
+    "cookieBanner",
+    "cookieConsent",
+    "cookieNotice",
+    "CybotCookiebotDialog",
+    "didomi-host",
+    "eu-cookie-law",
+    "fc-consent-root",
+    "gdpr-banner",
+    "gdpr-cookie-notice",
+    "iubenda-cs-banner",
+    "moove_gdpr_cookie_info_bar",
+    "onetrust-banner-sdk",
+    "onetrust-consent-sdk",
+    "osano-cm-window",
+    "qc-cmp2-container",
+    "truste_overlay",
+    "usercentrics-root",
+    "wt-cli-cookie-bar",
+];
+
+/// Names of what readers do not see, and of what changes the page or passes it on.
+const UNREAD: [&str; 10] = [
+    "a2a_kit",
+    "addthis_toolbox",
+    "addtoany_share_save_container",
+    "mw-editsection",
+    "screen-reader-text",
+    "sharedaddy",
+    "sharethis-inline-share-buttons",
+    "sr-only",
+    "visually-hidden",
+    "visuallyhidden",
+];
+
+static CONSENTS: Names = Names::new(&CONSENT);
+static HIDDEN: Names = Names::new(&UNREAD);
+
+/// What a block element is for.
+pub(super) fn role(tag: Tag, attributes: &Attributes<'_>, class: ClassSigns) -> Role {
+    let (mut is_consent, mut is_open, mut named) = (class.is_consent, false, "");
+    if class.hides {
+        return Role::Hidden;
+    }
+    for (name, value) in attributes.iter() {
+        if hides(name, value) {
+            return Role::Hidden;
+        }
+        match name.len() {
+            2 if name.eq_ignore_ascii_case("id") => is_consent |= CONSENTS.contain_one_of(value),
+            4 if name.eq_ignore_ascii_case("open") => is_open = true,
+            4 if name.eq_ignore_ascii_case("role") => named = value.trim(),
+            _ => {}
+        }
+    }
+    if tag == Tag::Dialog && !is_open {
+        return Role::Hidden;
+    }
+    if is_consent {
+        return Role::Consent;
+    }
+    match (named, tag) {
+        ("main", _) | ("", Tag::Main) => Role::Main,
+        ("article", _) | ("", Tag::Article) => Role::Article,
+        ("navigation" | "menubar", _) | (_, Tag::Navigation) => Role::Navigation,
+        ("banner", _) | ("", Tag::Header) => Role::Header,
+        ("contentinfo", _) | ("", Tag::Footer) => Role::Footer,
+        ("complementary", _) | ("", Tag::Aside) => Role::Aside,
+        ("search", _) | (_, Tag::Form) => Role::Form,
+        _ => Role::None,
+    }
+}
+/// Whether readers of the page do not see the element.
+pub(super) fn is_hidden(attributes: &Attributes<'_>) -> bool {
+    attributes.has_class(&HIDDEN) || is_hidden_beside_class(attributes)
+}
+
+/// The same for an element whose classes are known not to hide it.
+pub(super) fn is_hidden_beside_class(attributes: &Attributes<'_>) -> bool {
+    attributes.iter().any(|(name, value)| hides(name, value))
+}
+
+/// What the value of a class attribute says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ClassSigns {
+    is_consent: bool,
+    pub(super) hides: bool,
+    /// It may name the language of the code inside.
+    pub(super) is_highlighter: bool,
+    /// It is a declaration on a reference page.
+    pub(super) declares: bool,
+    /// It holds comments on something else, or is one.
+    pub(super) is_comment: bool,
+    /// It names an author or a date.
+    pub(super) is_byline: bool,
+    pub(super) talk: TalkSigns,
+}
+
+impl ClassSigns {
+    pub(super) fn of(class: &str) -> ClassSigns {
+        let class = decoded(class);
+        let mut signs = ClassSigns {
+            is_highlighter: code::is_highlighter(&class),
+            ..ClassSigns::default()
+        };
+        for token in class.split_ascii_whitespace() {
+            signs.is_consent |= CONSENTS.contain(token);
+            signs.hides |= HIDDEN.contain(token);
+            signs.declares |= reference::DECLARED.contain(token);
+            signs.is_comment |= comments::names_comments(token);
+            signs.is_byline |= comments::BYLINES.contain(token);
+            signs.talk.add_class(token);
+        }
+        signs
+    }
+}
+
+fn hides(name: &str, value: &str) -> bool {
+    match name.len() {
+        5 if name.eq_ignore_ascii_case("style") => value.split(';').any(|declaration| {
+            let (name, value) = declaration.split_once(':').unwrap_or_default();
+            let (name, value) = (name.trim(), value.trim());
+            (name.eq_ignore_ascii_case("display") && value.starts_with("none"))
+                || (name.eq_ignore_ascii_case("visibility") && value.starts_with("hidden"))
+        }),
+        6 => name.eq_ignore_ascii_case("hidden"),
+        11 => name.eq_ignore_ascii_case("aria-hidden") && value == "true",
+        _ => false,
+    }
+}
+/// A picture of a pixel's size counts visits.
+pub(super) fn is_tracking_pixel(attributes: &Attributes<'_>) -> bool {
+    let is_tiny = |name| {
+        attributes
+            .get(name)
+            .is_some_and(|value| matches!(value.trim().trim_end_matches("px"), "0" | "1"))
+    };
+    let is_said = |name| attributes.get(name).is_some();
+    match (is_tiny("width"), is_tiny("height")) {
+        (true, true) => true,
+        (true, false) => !is_said("height"),
+        (false, true) => !is_said("width"),
+        (false, false) => false,
+    }
+}
+#[cfg(test)]
+pub(in crate::markdown) mod tests {
+    use super::super::markup;
+    use super::*;
+
+    pub(in crate::markdown) fn with<T>(
+        pairs: &[(&str, &str)],
+        asked: impl Fn(&Attributes<'_>) -> T,
+    ) -> T {
+        let written = pairs
+            .iter()
+            .map(|(name, value)| format!(" {name}='{value}'"));
+        let source = format!("<x{}>", written.collect::<String>());
+        let mut places = Vec::new();
+        markup::next(&source, &mut places).expect("a whole tag");
+        asked(&Attributes::new(&source, &places))
+    }
+
+    fn check_role(tag: Tag, pairs: &[(&str, &str)], expected: Role) {
+        let found = with(pairs, |attributes| {
+            let class = ClassSigns::of(attributes.raw("class").unwrap_or_default());
+            role(tag, attributes, class)
+        });
+        assert_eq!(found, expected, "{pairs:?}");
+    }
+
+    #[test]
+    fn roles_come_from_whole_tokens() {
+        check_role(Tag::Division, &[("class", "cookie-banner")], Role::Consent);
+        check_role(
+            Tag::Division,
+            &[("class", "cookie-banner-recipes")],
+            Role::None,
+        );
+        check_role(Tag::Division, &[("role", "contentinfo")], Role::Footer);
+        check_role(Tag::Header, &[], Role::Header);
+        check_role(Tag::Header, &[("role", "presentation")], Role::None);
+        check_role(Tag::Division, &[("style", "DISPLAY: none")], Role::Hidden);
+        check_role(Tag::Division, &[("aria-hidden", "false")], Role::None);
+        check_role(Tag::Dialog, &[("open", "")], Role::None);
+        check_role(Tag::Dialog, &[], Role::Hidden);
+        check_role(Tag::Division, &[("ID", "cookie&#x6E;otice")], Role::Consent);
+        check_role(
+            Tag::Division,
+            &[("id", "x"), ("id", "cookieNotice")],
+            Role::None,
+        );
+        for name in CONSENT {
+            check_role(Tag::Division, &[("class", name)], Role::Consent);
+        }
+    }
+}

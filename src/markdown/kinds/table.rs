@@ -1,0 +1,264 @@
+//! The kinds of documents that are converted, one a row. A new kind is a row here and a file of its own beside it.
+
+/// What is being read, as the response declared it and its first bytes confirm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContentKind {
+    /// HTML and XHTML.
+    Html,
+    Markdown,
+    PlainText,
+    Json,
+    Xml,
+    /// RSS, Atom and JSON Feed.
+    Feed,
+    /// Values separated by commas, semicolons or tabs.
+    Csv,
+    Pdf,
+    Docx,
+    Odt,
+    Epub,
+    Xlsx,
+    /// Jupyter notebooks.
+    Notebook,
+}
+
+/// What is known of a kind before a byte of it is read.
+#[derive(Debug)]
+pub struct Kind {
+    pub kind: ContentKind,
+    /// As people call it.
+    pub name: &'static str,
+    /// What answers call the source of its content.
+    pub source: &'static str,
+    /// Its media types; the first one is said of a body that does not say its own.
+    pub types: &'static [&'static str],
+    /// What names of files end with.
+    pub endings: &'static [&'static str],
+    /// A ZIP archive with one of these texts among its first bytes.
+    pub is_archive: bool,
+    pub signs: &'static [&'static str],
+    /// The document may declare its encoding inside.
+    pub is_markup: bool,
+    /// Written to be read, so that very little of it is worth a warning.
+    pub is_prose: bool,
+    /// Bytes of memory that each byte takes at most, until it is converted.
+    pub reading_factor: usize,
+    /// What it takes while it is converted, however small it is: what it holds is packed.
+    pub unpacked_bytes: usize,
+}
+
+/// Looked at as a whole: its bytes, its characters, these without controls, and the markdown, which may be twice as long.
+const TEXT: Kind = Kind {
+    kind: ContentKind::PlainText,
+    name: "plain text",
+    source: "text",
+    types: &[],
+    endings: &[],
+    is_archive: false,
+    signs: &[],
+    is_markup: false,
+    is_prose: false,
+    reading_factor: 6,
+    unpacked_bytes: 0,
+};
+
+/// Unpacked part by part, each up to a bound (`zip.rs`), and written as HTML of at most 4 MB.
+const ARCHIVE: Kind = Kind {
+    is_archive: true,
+    reading_factor: 2,
+    unpacked_bytes: 40 * 1024 * 1024,
+    ..TEXT
+};
+
+/// Every kind, in the order of [`ContentKind`].
+pub const KINDS: [Kind; 13] = [
+    Kind {
+        kind: ContentKind::Html,
+        name: "HTML",
+        source: "html",
+        types: &["text/html", "application/xhtml+xml"],
+        endings: &["htm", "html", "xhtml"],
+        is_markup: true,
+        // Streamed: what is kept is its text.
+        reading_factor: 4,
+        ..TEXT
+    },
+    Kind {
+        kind: ContentKind::Markdown,
+        name: "markdown",
+        source: "origin_markdown",
+        types: &["text/markdown", "text/x-markdown", "application/markdown"],
+        endings: &["md", "markdown", "mdown", "mkd"],
+        is_prose: true,
+        ..TEXT
+    },
+    Kind {
+        types: &["text/plain"],
+        is_prose: true,
+        ..TEXT
+    },
+    Kind {
+        kind: ContentKind::Json,
+        name: "JSON",
+        source: "json",
+        types: &[
+            "application/json",
+            "text/json",
+            "text/x-json",
+            "application/x-ndjson",
+            "application/jsonl",
+            "application/json-seq",
+            "application/x-jsonlines",
+        ],
+        endings: &["json", "jsonl", "ndjson", "geojson"],
+        ..TEXT
+    },
+    Kind {
+        kind: ContentKind::Xml,
+        name: "XML",
+        source: "xml",
+        types: &["application/xml", "text/xml"],
+        endings: &["xml"],
+        is_markup: true,
+        // And the elements that are open.
+        reading_factor: 9,
+        ..TEXT
+    },
+    Kind {
+        kind: ContentKind::Feed,
+        name: "feeds",
+        source: "feed",
+        types: &[
+            "application/rss+xml",
+            "application/atom+xml",
+            "application/rdf+xml",
+            "application/feed+json",
+        ],
+        is_markup: true,
+        is_prose: true,
+        reading_factor: 9,
+        ..TEXT
+    },
+    Kind {
+        kind: ContentKind::Csv,
+        name: "CSV",
+        types: &[
+            "text/csv",
+            "application/csv",
+            "text/tab-separated-values",
+            "text/x-csv",
+        ],
+        endings: &["csv", "tsv"],
+        ..TEXT
+    },
+    Kind {
+        kind: ContentKind::Pdf,
+        name: "PDF",
+        source: "pdf",
+        types: &["application/pdf", "application/x-pdf"],
+        // Its streams are packed.
+        reading_factor: 2,
+        unpacked_bytes: 24 * 1024 * 1024,
+        ..TEXT
+    },
+    Kind {
+        kind: ContentKind::Docx,
+        name: "DOCX",
+        source: "docx",
+        types: &[
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            "application/vnd.ms-word.document.macroenabled.12",
+        ],
+        endings: &["docx", "docm"],
+        signs: &["word/"],
+        ..ARCHIVE
+    },
+    Kind {
+        kind: ContentKind::Odt,
+        name: "ODT",
+        source: "odt",
+        types: &["application/vnd.oasis.opendocument.text"],
+        endings: &["odt"],
+        signs: &["mimetypeapplication/vnd.oasis.opendocument.text"],
+        ..ARCHIVE
+    },
+    Kind {
+        kind: ContentKind::Epub,
+        name: "EPUB",
+        source: "epub",
+        types: &["application/epub+zip"],
+        endings: &["epub"],
+        signs: &["mimetypeapplication/epub+zip"],
+        ..ARCHIVE
+    },
+    Kind {
+        kind: ContentKind::Xlsx,
+        name: "XLSX",
+        source: "xlsx",
+        types: &[
+            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            "application/vnd.ms-excel.sheet.macroenabled.12",
+        ],
+        endings: &["xlsx", "xlsm"],
+        signs: &["xl/"],
+        ..ARCHIVE
+    },
+    Kind {
+        kind: ContentKind::Notebook,
+        name: "Jupyter notebooks",
+        source: "notebook",
+        types: &["application/x-ipynb+json"],
+        endings: &["ipynb"],
+        // And the values that it is parsed into.
+        reading_factor: 12,
+        ..TEXT
+    },
+];
+
+impl ContentKind {
+    /// What is known of it.
+    pub fn row(self) -> &'static Kind {
+        static ROWS: [Kind; KINDS.len()] = KINDS;
+        &ROWS[self as usize]
+    }
+
+    /// The type of a body that does not say its own.
+    pub fn content_type(self) -> &'static str {
+        match self {
+            // Most readers of feeds take it, whichever kind the feed is.
+            ContentKind::Feed => ContentKind::Xml.content_type(),
+            _ => self.row().types.first().copied().unwrap_or("text/plain"),
+        }
+    }
+
+    /// Whether it is no text, and waits to be whole.
+    pub(in super::super) fn is_packed(self) -> bool {
+        self.row().unpacked_bytes > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_stand_in_the_order_of_the_kinds() {
+        for (at, row) in KINDS.iter().enumerate() {
+            assert_eq!(row.kind as usize, at, "{}", row.name);
+            assert_eq!(row.kind.row().name, row.name);
+        }
+    }
+
+    #[test]
+    fn no_type_and_no_ending_stands_twice() {
+        let mut all: Vec<&str> = KINDS
+            .iter()
+            .flat_map(|row| row.types.iter().chain(row.endings))
+            .copied()
+            .collect();
+        let count = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), count);
+    }
+}

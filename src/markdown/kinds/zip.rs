@@ -1,0 +1,239 @@
+//! The parts of a ZIP archive (APPNOTE 6.3), of which office documents and books are made. Stored and deflated parts
+//! are read, each up to a bound, all together up to another one: an archive of a few kilobytes may unpack to terabytes.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::io::Read;
+
+use encoding_rs::{Encoding, UTF_8};
+use flate2::read::DeflateDecoder;
+
+use super::super::ConvertError;
+
+/// Parts of an archive that are looked at.
+const PARTS_MAX: usize = 4_096;
+/// Unpacked bytes of one part.
+pub(super) const PART_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Unpacked bytes of all parts that are read, one after the other.
+pub(super) const UNPACKED_BYTES_MAX: usize = 24 * 1024 * 1024;
+/// Where the end record can stand: it is 22 bytes long and ends with a comment of at most 65,535.
+const END_BYTES_MAX: usize = 22 + 65_535;
+
+pub(super) struct Archive<'a> {
+    bytes: &'a [u8],
+    parts: HashMap<String, Part>,
+    left: Cell<usize>,
+    is_cut: Cell<bool>,
+}
+
+#[derive(Clone, Copy)]
+struct Part {
+    is_encrypted: bool,
+    method: u16,
+    packed: usize,
+    header: usize,
+}
+
+impl<'a> Archive<'a> {
+    pub(super) fn open(bytes: &'a [u8]) -> Result<Archive<'a>, ConvertError> {
+        let tail = bytes.len().saturating_sub(END_BYTES_MAX);
+        let end = bytes[tail..]
+            .windows(4)
+            .rposition(|window| window == b"PK\x05\x06")
+            .ok_or(ConvertError::DamagedDocument)?;
+        let end = tail + end;
+        let mut at = long(bytes, end + 16).ok_or(ConvertError::DamagedDocument)?;
+        let mut parts = HashMap::new();
+        while parts.len() < PARTS_MAX && bytes.get(at..at.saturating_add(4)) == Some(b"PK\x01\x02")
+        {
+            let Some((name, part, next)) = entry(bytes, at) else {
+                break;
+            };
+            parts.insert(name, part);
+            at = next;
+        }
+        match parts.is_empty() {
+            true => Err(ConvertError::DamagedDocument),
+            false => Ok(Archive {
+                bytes,
+                parts,
+                left: Cell::new(UNPACKED_BYTES_MAX),
+                is_cut: Cell::new(false),
+            }),
+        }
+    }
+
+    /// A part as text; `None` if it is missing or cannot be read.
+    pub(super) fn text(&self, name: &str) -> Option<String> {
+        let unpacked = self.unpacked(self.parts.get(name)?)?;
+        let encoding = Encoding::for_bom(&unpacked).map_or(UTF_8, |(encoding, _)| encoding);
+        Some(encoding.decode(&unpacked).0.into_owned())
+    }
+
+    /// The part that is the document itself.
+    pub(super) fn main_text(&self, name: &str) -> Result<String, ConvertError> {
+        if self.parts.get(name).is_some_and(|part| part.is_encrypted) {
+            return Err(ConvertError::EncryptedDocument);
+        }
+        self.text(name).ok_or(ConvertError::DamagedDocument)
+    }
+
+    /// Whether a bound kept something of it out.
+    pub(super) fn is_cut(&self) -> bool {
+        self.is_cut.get()
+    }
+
+    fn unpacked(&self, part: &Part) -> Option<Vec<u8>> {
+        let name_length = short(self.bytes, part.header + 26)?;
+        let extra_length = short(self.bytes, part.header + 28)?;
+        let start = part.header + 30 + usize::from(name_length) + usize::from(extra_length);
+        let packed = self.bytes.get(start..start.checked_add(part.packed)?)?;
+        if part.is_encrypted {
+            return None;
+        }
+        let most = PART_BYTES_MAX.min(self.left.get());
+        let mut unpacked = Vec::new();
+        let read = match part.method {
+            0 => packed.take(most as u64).read_to_end(&mut unpacked),
+            8 => DeflateDecoder::new(packed)
+                .take(most as u64)
+                .read_to_end(&mut unpacked),
+            _ => return None,
+        };
+        // What was unpacked before a fault counts.
+        let _ = read;
+        self.left.set(self.left.get() - unpacked.len());
+        if unpacked.len() == most {
+            self.is_cut.set(true);
+        }
+        Some(unpacked)
+    }
+}
+
+fn entry(bytes: &[u8], at: usize) -> Option<(String, Part, usize)> {
+    let name_length = usize::from(short(bytes, at + 28)?);
+    let extra = usize::from(short(bytes, at + 30)?) + usize::from(short(bytes, at + 32)?);
+    let name = bytes.get(at + 46..at + 46 + name_length)?;
+    let part = Part {
+        is_encrypted: short(bytes, at + 8)? & 1 != 0,
+        method: short(bytes, at + 10)?,
+        packed: long(bytes, at + 20)?,
+        header: long(bytes, at + 42)?,
+    };
+    let name = String::from_utf8_lossy(name).into_owned();
+    Some((name, part, at + 46 + name_length + extra))
+}
+
+fn short(bytes: &[u8], at: usize) -> Option<u16> {
+    let bytes = bytes.get(at..at.checked_add(2)?)?;
+    Some(u16::from_le_bytes(bytes.try_into().ok()?))
+}
+
+fn long(bytes: &[u8], at: usize) -> Option<usize> {
+    let bytes = bytes.get(at..at.checked_add(4)?)?;
+    usize::try_from(u32::from_le_bytes(bytes.try_into().ok()?)).ok()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::DeflateEncoder;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// An archive of deflated parts; the first one is stored, as some formats ask.
+    pub(in crate::markdown) fn archive(parts: &[(&str, &[u8])]) -> Vec<u8> {
+        let (mut bytes, mut directory) = (Vec::new(), Vec::new());
+        for (number, (name, content)) in parts.iter().enumerate() {
+            let method = u16::from(number > 0) * 8;
+            let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+            encoder.write_all(content).expect("a vector takes all");
+            let packed = match method {
+                0 => content.to_vec(),
+                _ => encoder.finish().expect("a vector takes all"),
+            };
+            let size = |bytes: &[u8]| u32::try_from(bytes.len()).expect("small").to_le_bytes();
+            let name_size = &size(name.as_bytes())[..2];
+            let header = u32::try_from(bytes.len()).expect("small").to_le_bytes();
+            let about = [
+                &[20, 0, 0, 0][..],
+                &method.to_le_bytes(),
+                &[0; 8],
+                &size(&packed),
+                &size(content),
+                name_size,
+                &[0, 0],
+            ]
+            .concat();
+            bytes.extend([b"PK\x03\x04", &about[..], name.as_bytes(), &packed].concat());
+            let rest = [&[0; 10][..], &header].concat();
+            directory.extend([b"PK\x01\x02\x14\0", &about[..], &rest, name.as_bytes()].concat());
+        }
+        let start = u32::try_from(bytes.len()).expect("small").to_le_bytes();
+        bytes.extend(&directory);
+        bytes.extend([b"PK\x05\x06", &[0; 12][..], &start, &[0, 0]].concat());
+        bytes
+    }
+
+    #[test]
+    fn parts_are_read_by_name() {
+        let bytes = archive(&[("a", b"stored"), ("b/c.xml", "gepackt ü".as_bytes())]);
+        let archive = Archive::open(&bytes).expect("an archive");
+        assert_eq!(archive.text("a").as_deref(), Some("stored"));
+        assert_eq!(archive.text("b/c.xml").as_deref(), Some("gepackt ü"));
+        assert_eq!(archive.text("missing"), None);
+        assert!(!archive.is_cut());
+    }
+
+    #[test]
+    fn bombs_are_bounded() {
+        let zeros = vec![b' '; PART_BYTES_MAX + 1];
+        let names = ["m", "a", "b", "c", "d", "e"];
+        let parts: Vec<(&str, &[u8])> = names.iter().map(|name| (*name, &zeros[..])).collect();
+        let mut parts = parts;
+        parts[0].1 = b"";
+        let bytes = archive(&parts);
+        assert!(bytes.len() < 100_000);
+        let archive = Archive::open(&bytes).expect("an archive");
+        let all: usize = names
+            .iter()
+            .filter_map(|name| archive.text(name))
+            .map(|text| text.len())
+            .sum();
+        assert_eq!(all, UNPACKED_BYTES_MAX);
+        assert!(archive.is_cut());
+    }
+
+    #[test]
+    fn encrypted_parts_are_told() {
+        let mut bytes = archive(&[("a", b"secret")]);
+        let at = bytes
+            .windows(4)
+            .position(|window| window == b"PK\x01\x02")
+            .expect("a directory");
+        bytes[at + 8] = 1;
+        let archive = Archive::open(&bytes).expect("an archive");
+        assert_eq!(archive.main_text("a"), Err(ConvertError::EncryptedDocument));
+        assert_eq!(archive.main_text("b"), Err(ConvertError::DamagedDocument));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_end_in_an_answer(changes in proptest::collection::vec((any::<u16>(), any::<u8>()), 0..20), cut in any::<u16>()) {
+            let mut bytes = archive(&[("a", b"stored"), ("b", &[b'x'; 500])]);
+            for (at, byte) in changes {
+                let at = usize::from(at) % bytes.len();
+                bytes[at] = byte;
+            }
+            bytes.truncate(bytes.len() - usize::from(cut) % 40);
+            if let Ok(archive) = Archive::open(&bytes) {
+                for name in archive.parts.keys() {
+                    let _ = archive.text(name);
+                }
+            }
+        }
+    }
+}
