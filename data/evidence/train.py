@@ -158,7 +158,11 @@ class Model:
 
     def __init__(self, names, rank_names):
         self.names, self.rank_names = names, rank_names
-        self.rank, self.settings, self.decide, self.trees = None, {}, None, []
+        self.rank, self.settings, self.decide, self.trees, self.decision = None, {}, None, [], None
+
+    def likely(self, gate, decisive):
+        """P(the page settles it), as the engine estimates it from what it decides by."""
+        return gate / (1 + np.exp(-(self.settings["slope"] * self.decision.sums(decisive) + self.settings["offset"])))
 
     def text(self):
         number = lambda value: f"{float(value):.6g}"
@@ -264,7 +268,7 @@ class Decision:
 
     def write_to(self, model, slope, offset):
         model.decide = (self.mean, self.spread, self.weights)
-        model.trees = self.trees()
+        model.trees, model.decision = self.trees(), self
         model.settings |= {"decide_bias": self.bias, "trees_share": TREES_SHARE,
                            "slope": slope, "offset": offset}
 

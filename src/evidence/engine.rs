@@ -11,6 +11,7 @@ pub(crate) mod model;
 pub(crate) mod open_question;
 pub(crate) mod passage;
 pub(crate) mod question;
+pub(crate) mod ranking;
 pub(crate) mod signals;
 pub(crate) mod summary;
 pub(crate) mod verdict;

@@ -6,6 +6,7 @@ mod layout;
 mod tokens;
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use crate::domain::excerpt::Budget;
 use crate::evidence::reading::text::plain;
@@ -15,9 +16,14 @@ use layout::{Kind, Layout};
 
 pub use tokens::estimated;
 
-/// The share of a budget that whole blocks may take beside the best one before single sentences of other blocks had their
-/// turn, in hundredths. `data/excerpts/README.md` has what other shares find.
-const WHOLE_BLOCKS_SHARE: u64 = 70;
+/// The share of a budget that places with what stands around them may take before single sentences of other places had
+/// their turn, in hundredths. `data/excerpts/README.md` has what other shares find.
+const AROUND_SHARE: u64 = 50;
+/// A block that takes no more than this share of a budget is kept whole, in hundredths; of a longer one the sentence and
+/// the one behind it.
+const WHOLE_BLOCK_SHARE: u64 = 20;
+/// Words of a sentence that only leads to the next, such as "**Sign.**" in front of what signing is.
+const LEAD_WORDS_MAX: usize = 3;
 
 /// A part of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,38 +140,72 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Whole blocks of the best pieces for a share of the budget, then single sentences of the next best, then the rest of
+    /// The best pieces with what stands around them for a share of the budget, then the next best alone, then the rest of
     /// the blocks that were begun.
     fn best(&mut self, order: &[usize]) {
-        for (number, &piece) in order.iter().enumerate() {
-            let share = if number == 0 { 100 } else { WHOLE_BLOCKS_SHARE };
-            let with = self.with_following(piece);
-            let block = self.layout.blocks[self.layout.pieces[with].block].clone();
-            let block: Vec<usize> = block.chain([piece]).collect();
-            if !self.add(&block, share) && !self.add(&[piece, with], 100) {
-                self.add(&[piece], 100);
-            }
-        }
+        let short = self.short_blocks();
+        // What did not fit once does not fit later: each of them is tried once.
+        let mut refused = BTreeSet::new();
         for &piece in order {
-            let block = self.layout.blocks[self.layout.pieces[piece].block].clone();
-            if block.clone().any(|piece| self.kept.contains(&piece)) {
-                let block: Vec<usize> = block.collect();
+            let with = self.with_following(piece);
+            let number = self.layout.pieces[with].block;
+            let block = self.layout.blocks[number].clone();
+            let is_short = short.contains(&number);
+            let around = match is_short {
+                true => block,
+                false => with..block.end.min(with + 2),
+            };
+            if !refused.contains(&number) {
+                let around: Vec<usize> = around.chain([piece]).collect();
+                if self.add(&around, AROUND_SHARE) {
+                    continue;
+                }
+                if is_short {
+                    refused.insert(number);
+                }
+            }
+            self.add(&[piece, with], 100);
+        }
+        let mut tried = BTreeSet::new();
+        for &piece in order {
+            let number = self.layout.pieces[piece].block;
+            let mut block = self.layout.blocks[number].clone();
+            if tried.insert(number) && block.any(|piece| self.kept.contains(&piece)) {
+                let block: Vec<usize> = self.layout.blocks[number].clone().collect();
                 self.add(&block, 100);
             }
         }
     }
 
-    /// A heading says little without what follows it.
-    fn with_following(&self, piece: usize) -> usize {
-        let is_heading = |at: usize| {
-            matches!(
-                self.layout.pieces.get(at).map(|piece| piece.kind),
-                Some(Kind::Heading(_))
-            )
+    /// The blocks that are kept whole.
+    fn short_blocks(&self) -> BTreeSet<usize> {
+        let cost = |pieces: Range<usize>| {
+            let pieces = pieces.map(|piece| self.layout.pieces[piece].range.clone());
+            let costs = pieces.map(|range| Cost::of(&self.text[range]));
+            costs.fold(Cost::default(), Cost::plus)
         };
-        match is_heading(piece) && piece + 1 < self.layout.pieces.len() && !is_heading(piece + 1) {
-            true => piece + 1,
-            false => piece,
+        let blocks = self.layout.blocks.iter().cloned().enumerate();
+        let short = blocks
+            .filter(|(_, block)| cost(block.clone()).is_within(self.budget, WHOLE_BLOCK_SHARE));
+        short.map(|(number, _)| number).collect()
+    }
+
+    /// A heading says little without what follows it, and so do the few words in bold that many items of a list begin with.
+    fn with_following(&self, piece: usize) -> usize {
+        let pieces = &self.layout.pieces;
+        let is_heading = |at: usize| matches!(pieces[at].kind, Kind::Heading(_));
+        let leads = || {
+            plain(&self.text[pieces[piece].range.clone()])
+                .split_whitespace()
+                .count()
+                <= LEAD_WORDS_MAX
+        };
+        match pieces.get(piece + 1) {
+            Some(next) if is_heading(piece) && !matches!(next.kind, Kind::Heading(_)) => piece + 1,
+            Some(next) if !is_heading(piece) && next.block == pieces[piece].block && leads() => {
+                piece + 1
+            }
+            _ => piece,
         }
     }
 

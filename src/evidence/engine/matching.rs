@@ -68,6 +68,15 @@ const LENGTH_SHARE: f64 = 0.6;
 
 impl<'a> Matching<'a> {
     pub(crate) fn new(page: &'a Page<'a>, question: &'a Question) -> Matching<'a> {
+        Matching::of_candidates(page, question, CANDIDATES_MAX)
+    }
+
+    /// With this many candidates at most.
+    pub(crate) fn of_candidates(
+        page: &'a Page<'a>,
+        question: &'a Question,
+        candidates_max: usize,
+    ) -> Matching<'a> {
         let stem_on_page = |at| page.lexicon.stem_of(question.stem(at));
         let mut matching = Matching {
             page,
@@ -92,7 +101,7 @@ impl<'a> Matching<'a> {
         matching.weigh();
         matching.score_units();
         matching.score_by_context();
-        matching.choose();
+        matching.choose(candidates_max);
         matching
     }
 
@@ -304,17 +313,17 @@ impl<'a> Matching<'a> {
         }
     }
 
-    fn choose(&mut self) {
+    fn choose(&mut self, most: usize) {
         let total = self.page.units.len();
         let mut order: Vec<usize> = (0..total).collect();
-        if total > CANDIDATES_MAX {
+        if total > most {
             let by_score = |one: &usize, other: &usize| {
                 self.score[*other]
                     .total_cmp(&self.score[*one])
                     .then(one.cmp(other))
             };
-            order.select_nth_unstable_by(CANDIDATES_MAX, by_score);
-            order.truncate(CANDIDATES_MAX);
+            order.select_nth_unstable_by(most, by_score);
+            order.truncate(most);
             order.sort_unstable();
         }
         self.candidates = order;

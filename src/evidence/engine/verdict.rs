@@ -224,31 +224,8 @@ impl Judge<'_> {
         judgement
     }
 
-    /// Units by how well they bear on a question: the candidates by their rank, then those with less of its words. Units
-    /// without any of them are none.
-    pub(crate) fn ranking(&self, text: &str, is_claim: bool) -> Vec<usize> {
-        let question = Question::new(text, is_claim, self.page.language);
-        let matching = Matching::new(self.page, &question);
-        if matching.touched == 0 {
-            return Vec::new();
-        }
-        let found = candidates(&matching);
-        let order = self.order(&found, text, question.asked);
-        let best = order.iter().map(|(at, _)| found[*at].unit);
-        let mut rest: Vec<usize> = (0..self.page.units.len())
-            .filter(|unit| matching.score[*unit] > 0.0 && !matching.candidates.contains(unit))
-            .collect();
-        rest.sort_by(|one, other| {
-            let score = |unit: &usize| matching.score[*unit];
-            score(other).total_cmp(&score(one)).then(one.cmp(other))
-        });
-        best.filter(|unit| matching.score[*unit] > 0.0)
-            .chain(rest)
-            .collect()
-    }
-
     /// Candidates by their rank, with their scores.
-    fn order(&self, found: &[Candidate], text: &str, asked: Asked) -> Vec<(usize, f64)> {
+    pub(super) fn order(&self, found: &[Candidate], text: &str, asked: Asked) -> Vec<(usize, f64)> {
         let is_claim = asked == Asked::Claim;
         let mut order: Vec<(usize, f64)> = found
             .iter()
