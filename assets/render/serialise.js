@@ -15,6 +15,8 @@
     "#hs-eu-cookie-confirmation", ".cc-window.cc-banner", "#ketch-consent-banner", "#termly-code-snippet-support",
     "#cookie-law-info-bar", "#cookie-notice", "#moove_gdpr_cookie_info_bar", "#BorlabsCookieBox", "#cmplz-cookiebanner-container",
   ].join(",");
+  // For the page's picture, which is taken in this world too.
+  globalThis.consentDialogs = CONSENT;
   const out = [], began = performance.now();
   let size = 0, nodes = 0, frames = 0, consents = 0, cut = false;
   const put = (text) => {

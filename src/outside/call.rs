@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::sync::lock;
+
 /// The places that one upstream's calls may take on the blocking threads.
 #[derive(Clone, Debug)]
 pub struct ConcurrencyLimit {
@@ -131,10 +133,7 @@ impl KeyedLimit {
     }
 
     fn holder(&self, name: &str) -> Result<Holder, Saturated> {
-        let mut holders = self
-            .holders
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut holders = lock(&self.holders);
         if let Some(holder) = holders.get(name) {
             return Ok(holder.clone());
         }

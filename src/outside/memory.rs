@@ -1,8 +1,10 @@
 //! A memory budget for large work: pages during conversion, sources during examination, answers during composition. Work
 //! declares its maximum in advance and waits until that is available.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
+
+use crate::sync::lock;
 
 /// What each piece of work may need without being counted: most pages are small.
 pub const UNCOUNTED_BYTES: usize = 256 * 1024;
@@ -19,11 +21,30 @@ pub struct Memory(Arc<Mutex<State>>);
 struct State {
     all: usize,
     free: usize,
-    /// Somebody needs more than there is left, and has it. That one never waits again and so comes to an end: no two
-    /// wait for each other.
-    is_exceeded: bool,
+    /// Who needs more than there is left, and has it.
+    exceeding: Option<Exceeding>,
     /// Pieces of work that wait.
     waiting: usize,
+    /// Parties so far.
+    parties: u64,
+}
+
+/// The one party that may have more than there is left. Its pieces of work get it one after the other, and never wait for
+/// another party: so it comes to an end, and no two parties wait for each other.
+#[derive(Debug)]
+struct Exceeding {
+    party: u64,
+    /// Its permits that have more than was left.
+    permits: usize,
+    /// One of them may grow as it likes.
+    grows: bool,
+}
+
+/// Pieces of work that keep their memory until all of them are done, such as the pages of one purchase.
+#[derive(Clone, Debug)]
+pub struct Party {
+    memory: Memory,
+    number: u64,
 }
 
 /// A place among those who wait, for as long as this value is there.
@@ -34,8 +55,11 @@ struct Waiter(Memory);
 #[derive(Debug)]
 pub struct MemoryPermit {
     memory: Memory,
+    party: u64,
     counted: usize,
     exceeds: bool,
+    /// It is the one of its party that may grow.
+    grows: bool,
 }
 
 /// Others needed it for as long as this one could wait, or too many wait already.
@@ -47,17 +71,24 @@ impl Memory {
         Memory(Arc::new(Mutex::new(State {
             all: bytes,
             free: bytes,
-            is_exceeded: false,
+            exceeding: None,
             waiting: 0,
+            parties: 0,
         })))
     }
 
-    /// For work that begins.
+    /// For work that begins and waits for no other.
     pub fn nothing(&self) -> MemoryPermit {
-        MemoryPermit {
+        self.party().nothing()
+    }
+
+    /// For several pieces of work that wait for each other.
+    pub fn party(&self) -> Party {
+        let mut state = self.state();
+        state.parties += 1;
+        Party {
             memory: self.clone(),
-            counted: 0,
-            exceeds: false,
+            number: state.parties,
         }
     }
 
@@ -71,7 +102,20 @@ impl Memory {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
+    }
+}
+
+impl Party {
+    /// For a piece of its work that begins.
+    pub fn nothing(&self) -> MemoryPermit {
+        MemoryPermit {
+            memory: self.memory.clone(),
+            party: self.number,
+            counted: 0,
+            exceeds: false,
+            grows: false,
+        }
     }
 }
 
@@ -118,6 +162,13 @@ impl MemoryPermit {
             // One that exceeds and still does stays as it is.
             self.try_resize(bytes);
         }
+        self.pause();
+    }
+
+    /// Does not grow for now: another of its party may, beyond what is left.
+    pub fn pause(&mut self) {
+        let memory = self.memory.clone();
+        self.stop_growing(&mut memory.state());
     }
 
     /// Has so many bytes for a while in which nothing is done with them, each of them counted, if that leaves half to
@@ -143,11 +194,26 @@ impl MemoryPermit {
             self.take(&mut state, counted);
             return true;
         }
-        if !self.exceeds && !state.is_exceeded {
-            state.is_exceeded = true;
-            self.exceeds = true;
+        let exceeding = state.exceeding.get_or_insert(Exceeding {
+            party: self.party,
+            permits: 0,
+            grows: false,
+        });
+        if exceeding.party != self.party || (exceeding.grows && !self.grows) {
+            return false;
         }
-        self.exceeds
+        exceeding.permits += usize::from(!self.exceeds);
+        exceeding.grows = true;
+        (self.exceeds, self.grows) = (true, true);
+        true
+    }
+
+    fn stop_growing(&mut self, state: &mut State) {
+        if std::mem::take(&mut self.grows)
+            && let Some(exceeding) = &mut state.exceeding
+        {
+            exceeding.grows = false;
+        }
     }
 
     fn take(&mut self, state: &mut State, counted: usize) {
@@ -157,7 +223,15 @@ impl MemoryPermit {
 
     fn give_back(&mut self, state: &mut State) {
         state.free += std::mem::take(&mut self.counted);
-        state.is_exceeded &= !std::mem::take(&mut self.exceeds);
+        self.stop_growing(state);
+        if std::mem::take(&mut self.exceeds)
+            && let Some(exceeding) = &mut state.exceeding
+        {
+            exceeding.permits -= 1;
+            if exceeding.permits == 0 {
+                state.exceeding = None;
+            }
+        }
     }
 }
 
@@ -196,7 +270,31 @@ mod tests {
         assert!(has(0, 0) && has(2, HALF) && has(3, HALF));
         drop(works);
         let state = memory.state();
-        assert!(state.free == SHARED_BYTES && !state.is_exceeded);
+        assert!(state.free == SHARED_BYTES && state.exceeding.is_none());
+    }
+
+    /// The pages of one purchase never wait for those of another that waits for them.
+    #[test]
+    fn a_party_exceeds_one_after_the_other() {
+        let memory = Memory::new(SHARED_BYTES);
+        let (ours, theirs) = (memory.party(), memory.party());
+        let mut other = theirs.nothing();
+        assert!(other.try_resize(HALF));
+        let [mut one, mut two, mut answer] = [(); 3].map(|()| ours.nothing());
+        assert!(one.try_resize(ALL) && one.try_resize(10 * ALL));
+        // While one grows, the next waits; another party waits until all of ours is given back.
+        assert!(!two.try_resize(ALL) && !other.try_resize(ALL + 1));
+        one.shrink(ALL);
+        assert!(two.try_resize(ALL) && !one.try_resize(2 * ALL) && !other.try_resize(ALL + 1));
+        two.pause();
+        assert!(answer.try_resize(ALL));
+        drop((one, two));
+        assert!(!other.try_resize(ALL + 1));
+        drop(answer);
+        assert!(other.try_resize(ALL + 1));
+        drop(other);
+        let state = memory.state();
+        assert!(state.free == SHARED_BYTES && state.exceeding.is_none());
     }
 
     #[test]

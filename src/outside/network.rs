@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io;
 use std::net::{AddrParseError, IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Handle};
@@ -24,6 +24,7 @@ use tokio::time::timeout;
 use crate::domain::target::{TargetError, TargetUrl, check_answers};
 use crate::outside::call::{KeyedLimit, Saturated};
 use crate::outside::network::dns::{Failure, Resolver};
+use crate::sync::lock;
 
 pub use crate::outside::network::dns::NameServers;
 
@@ -571,11 +572,6 @@ impl Drop for UnderWay {
     fn drop(&mut self) {
         lock(&self.names).under_way.remove(&self.name);
     }
-}
-
-/// Nothing here panics while it holds a lock, and a half-made change could not be told from a whole one.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Why a host gave no addresses to dial.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::sync::OnceCell;
@@ -13,6 +13,7 @@ use crate::domain::time::UnixSeconds;
 use crate::outside::call::ConcurrencyLimit;
 use crate::outside::clock::Clock;
 use crate::outside::web::Web;
+use crate::sync::lock;
 
 /// Sites that are asked at the same time.
 pub const LOOKUPS_MAX: usize = 8;
@@ -115,7 +116,7 @@ impl RobotsFiles {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Site>> {
-        self.sites.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.sites)
     }
 }
 

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use ureq::http::HeaderMap;
 
 use crate::domain::cache;
-use crate::domain::excerpt::Selectors;
+use crate::domain::excerpt::{Extent, Selectors};
 use crate::domain::robots::{self, Robots};
 use crate::domain::target::TargetUrl;
 use crate::domain::usage::Usage;
@@ -95,8 +95,8 @@ pub struct FetchOptions {
     pub full: bool,
     /// Give a page of HTML without text as an empty one instead of an error: a browser may show more.
     pub keeps_empty: bool,
-    /// Read only what these leave of a page of HTML.
-    pub selectors: Selectors,
+    /// What is read of a page of HTML.
+    pub extent: Extent,
     /// Validators of a kept copy, as the server sent them.
     pub if_none_match: Option<String>,
     pub if_modified_since: Option<String>,
@@ -158,26 +158,10 @@ pub struct FetchedPage {
     pub redirects: usize,
 }
 
-/// In unit tests: answers for an address in a site's place, with a status and a page of plain text.
+/// In unit tests: answers for an address in a site's place, with a status and a page: HTML if it begins so, else plain text.
 #[cfg(test)]
 pub(crate) type Fake = Arc<dyn Fn(&str) -> Result<(u16, Vec<u8>), FetchError> + Send + Sync>;
 
-/// How many bytes a page of a kind takes at most for each byte of it, until it is converted.
-fn reading_factor(kind: ContentKind) -> usize {
-    match kind {
-        // Streamed: what is kept is its text.
-        ContentKind::Html => 4,
-        // Looked at as a whole, which is unpacked later.
-        ContentKind::Pdf => 2,
-        // And the elements that are open.
-        ContentKind::Xml | ContentKind::Feed => 9,
-        // Its bytes, its characters, these without controls, and the markdown, which may be twice as long.
-        _ => 6,
-    }
-}
-
-/// What a PDF takes while it is converted, however small it is: its streams are packed.
-const PDF_BYTES: usize = 24 * 1024 * 1024;
 /// A byte of markdown is two at most in JSON.
 const JSON_FACTOR: usize = 2;
 
@@ -254,8 +238,12 @@ impl Web {
             charset: body.charset.clone(),
             full: options.full,
         });
-        if !options.selectors.is_nothing() {
-            let Selectors { include, exclude } = &options.selectors;
+        if options.extent.comments {
+            converter.include_comments();
+        }
+        let selectors = &options.extent.selectors;
+        if !selectors.is_nothing() {
+            let Selectors { include, exclude } = selectors;
             // They were parsed when the request was read.
             let narrowing = Narrowing::new(include.as_deref(), exclude.as_deref());
             let narrowing =
@@ -269,21 +257,21 @@ impl Web {
         };
         let (kind, mut bytes) = (body.kind, 0);
         // The page as a whole, and twice what is left of it.
-        let narrowing_factor = match options.selectors.is_nothing() {
+        let narrowing_factor = match selectors.is_nothing() {
             true => 0,
             false => 3,
         };
         let mut extracting = Duration::ZERO;
         let (body, drained) = body.drain(|chunk| {
             bytes += chunk.len();
-            resize(bytes * (reading_factor(kind) + narrowing_factor))?;
+            resize(bytes * (kind.row().reading_factor + narrowing_factor))?;
             let began = Instant::now();
             let outcome = converter.push(chunk);
             extracting += began.elapsed();
             outcome.map_err(FetchError::Convert)
         })?;
-        if kind == ContentKind::Pdf {
-            resize(PDF_BYTES)?;
+        if kind.row().unpacked_bytes > 0 {
+            resize(kind.row().unpacked_bytes)?;
         }
         let fetching = started.elapsed().saturating_sub(extracting);
         let began = Instant::now();

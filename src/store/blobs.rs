@@ -167,6 +167,17 @@ impl Tables<'_> {
         Ok(self.blobs.get(key)?.is_some())
     }
 
+    /// The bytes of a blob, checked against their key.
+    pub fn blob(&self, key: Hash) -> Result<Option<Vec<u8>>, StoreError> {
+        let Some(bytes) = self.blobs.get(key)? else {
+            return Ok(None);
+        };
+        if Hash::from(Sha256::digest(bytes.value())) != key {
+            return Err(StoreError::Damaged { table: "blobs-1" });
+        }
+        Ok(Some(bytes.value().to_vec()))
+    }
+
     /// Works off a due row: drops the blob unless it was extended since.
     pub fn sweep_blob(&mut self, due: Due, now: UnixSeconds) -> Result<(), StoreError> {
         self.unschedule(due)?;

@@ -10,8 +10,8 @@ use crate::domain::level::{Level, Product};
 use crate::domain::time::{REPORT_SECONDS, UnixSeconds};
 use crate::store::record::{decode, encode};
 use crate::store::tables::{
-    APPROVED_REPORTS, Hash, LISTED_REPORTS, META, REPORTS, REPORTS_OF_PAYMENTS, SHARED_REPORTS,
-    Snapshot, Tables,
+    APPROVED_REPORTS, Hash, LISTED_REPORTS, META, REPORT_SCREENSHOTS, REPORTS, REPORTS_OF_PAYMENTS,
+    SHARED_REPORTS, Snapshot, Tables,
 };
 use crate::store::{Due, DueKind, StoreError};
 
@@ -122,6 +122,16 @@ impl Tables<'_> {
         self.write_report(id, report)
     }
 
+    /// Notes the picture of a report's page. Its bytes are among the goods of the sale, as the report's own.
+    pub fn put_screenshot(&mut self, id: ReportId, png: Hash) -> Result<(), StoreError> {
+        self.report_screenshots.insert(id.0, png)?;
+        Ok(())
+    }
+
+    fn screenshot(&self, id: ReportId) -> Result<Option<Hash>, StoreError> {
+        Ok(self.report_screenshots.get(id.0)?.map(|png| png.value()))
+    }
+
     pub fn report(&self, id: ReportId) -> Result<Option<ReportRecord>, StoreError> {
         self.reports
             .get(id.0)?
@@ -163,7 +173,11 @@ impl Tables<'_> {
         let end = UnixSeconds(report.expires_at).max(answer_end);
         self.keep_blob(report.document, end)?;
         self.keep_blob(report.source, end)?;
-        let bytes = self.blob_length(report.document)? + self.blob_length(report.source)?;
+        let mut bytes = self.blob_length(report.document)? + self.blob_length(report.source)?;
+        if let Some(png) = self.screenshot(id)? {
+            self.keep_blob(png, end)?;
+            bytes += self.blob_length(png)?;
+        }
         self.count_report(id, Some(bytes))?;
         self.schedule(due(id, end))?;
         self.write_report(id, &report)
@@ -180,6 +194,7 @@ impl Tables<'_> {
     fn drop_report(&mut self, id: ReportId, report: &ReportRecord) -> Result<(), StoreError> {
         self.unshare(report)?;
         self.count_report(id, None)?;
+        self.report_screenshots.remove(id.0)?;
         self.reports_of_payments.remove(report.payment)?;
         self.reports.remove(id.0)?;
         Ok(())
@@ -344,19 +359,26 @@ impl Tables<'_> {
         }
         self.unshare(&report)?;
         self.count_report(id, None)?;
+        self.report_screenshots.remove(id.0)?;
         self.schedule(due(id, gone_at))?;
         self.write_report(id, &tombstone(report))
     }
 
-    /// Forgets a report at once, with its bytes and with its source's unless another report was made from the same.
+    /// Forgets a report at once, with its bytes and with those of its source and picture unless another report has the same.
     /// Tells whether it was there. One whose payment has no end yet stays: it may be settled for at any moment.
     pub fn purge_report(&mut self, id: ReportId) -> Result<bool, StoreError> {
         let report = self.report(id)?;
         let Some(report) = report.filter(|report| report.transaction.is_some()) else {
             return Ok(false);
         };
+        let screenshot = self.screenshot(id)?;
         self.drop_report(id, &report)?;
         self.drop_blob(report.document)?;
+        if let Some(png) = screenshot
+            && !self.is_screenshot(png)?
+        {
+            self.drop_blob(png)?;
+        }
         let mut is_shared = false;
         for row in self.reports.iter()? {
             let other: ReportRecord = decode(row?.1.value(), TABLE)?;
@@ -366,6 +388,18 @@ impl Tables<'_> {
             self.drop_blob(report.source)?;
         }
         Ok(true)
+    }
+}
+
+impl Tables<'_> {
+    /// Whether any report has this picture.
+    fn is_screenshot(&self, png: Hash) -> Result<bool, StoreError> {
+        for row in self.report_screenshots.iter()? {
+            if row?.1.value() == png {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
@@ -406,6 +440,15 @@ impl Snapshot {
     pub fn reports_bytes(&self) -> Result<u64, StoreError> {
         let bytes = self.table(META)?.get(REPORTS_BYTES)?;
         Ok(bytes.map_or(0, |bytes| bytes.value()))
+    }
+
+    /// The picture of a report's page: PNG.
+    pub fn screenshot(&self, id: ReportId) -> Result<Option<Vec<u8>>, StoreError> {
+        let png = self.table(REPORT_SCREENSHOTS)?.get(id.0)?;
+        match png.map(|png| png.value()) {
+            Some(png) => self.blob(png),
+            None => Ok(None),
+        }
     }
 
     pub fn report(&self, id: ReportId) -> Result<Option<ReportRecord>, StoreError> {

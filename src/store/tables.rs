@@ -133,6 +133,8 @@ tables! {
     REPORTS_OF_PAYMENTS reports_of_payments "reports-of-payments-1": PaymentKey => [u8; 16];
     /// Report id → bytes of the report and its source; as long as they are retained.
     REPORT_BYTES report_bytes "report-bytes-1": [u8; 16] => u64;
+    /// Report id → SHA-256 of the picture of its page, where it has one; as long as the report's bytes.
+    REPORT_SCREENSHOTS report_screenshots "report-screenshots-1": [u8; 16] => Hash;
     /// Slug → id of the report that its buyer shares; until it is taken back or the report expires.
     SHARED_REPORTS shared_reports "shared-reports-1": [u8; 16] => [u8; 16];
     /// (Unix seconds, slug) → id of a shared report that its buyer wants in the library; as long as that.

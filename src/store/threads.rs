@@ -1,7 +1,7 @@
 //! The store's own threads: one writer with group commit, a few readers.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use crate::store::disk_space::{Allowed, DiskSpace};
 use crate::store::handle::Handle;
 use crate::store::tables::{Snapshot, Tables};
 use crate::store::{Settings, StoreError};
+use crate::sync::lock;
 
 /// Jobs that may wait; one more is `Busy`.
 pub(in crate::store) const QUEUE_MAX: usize = 1024;
@@ -128,11 +129,6 @@ impl Threads {
         });
         let _ = joined.await;
     }
-}
-
-/// What is held behind it is whole at any moment.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn queue<T>(sender: &Mutex<Option<mpsc::Sender<T>>>, job: T) -> Result<(), StoreError> {

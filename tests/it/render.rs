@@ -8,7 +8,13 @@ use serde_json::{Value, json};
 use tokio::net::UnixListener;
 use tokio::runtime::Runtime;
 
-use crate::harness::{ACCESS, Answer, Folder, Page, Rig, Wallet, fake_browser};
+use context402::store::Snapshot;
+use sha2::{Digest as _, Sha256};
+
+use crate::harness::{
+    ACCESS, ARTICLE, Answer, BASE_URL, Folder, PROOF_PACK, Page, Rig, Wallet, fake_browser,
+    report_order,
+};
 
 const FAKE: &str = "render::this_program_is_the_browser_where_it_was_started_as_one";
 const APP: &str = "http://news.sample-site.org/app";
@@ -175,9 +181,7 @@ fn a_browser_that_fails_stops_no_sale_and_charges_for_nothing() {
         assert_eq!(answer["rendered"], false, "{manner}");
         assert!(codes(&answer).contains(&note), "{manner}: {answer}");
         // And everything else as ever.
-        let answer = rendering
-            .rig
-            .buy(&Wallet::new(), crate::harness::ARTICLE, "basic");
+        let answer = rendering.rig.buy(&Wallet::new(), ARTICLE, "basic");
         answer.expect(200);
         assert_eq!(rendering.rig.facilitator.settle_calls(), 2, "{manner}");
     }
@@ -190,7 +194,7 @@ fn without_a_browser_nothing_is_different() {
     rig.buy(&Wallet::new(), APP, "fresh")
         .refused(400, "nothing_readable");
     let payment = Wallet::new().sign(&rig, "fresh");
-    let body = json!({"target_url": crate::harness::ARTICLE, "tier": "fresh", "render": "always"});
+    let body = json!({"target_url": ARTICLE, "tier": "fresh", "render": "always"});
     let calls = rig.facilitator.verify_calls();
     let ask = rig.post(ACCESS).json(&body).paid(&payment.header);
     ask.send().refused(400, "render_unavailable");
@@ -199,9 +203,189 @@ fn without_a_browser_nothing_is_different() {
         calls,
         "nobody was asked about the payment"
     );
-    let answer = rig.buy(&Wallet::new(), crate::harness::ARTICLE, "fresh");
+    let answer = rig.buy(&Wallet::new(), ARTICLE, "fresh");
     let answer = answer.expect(200).json();
     assert!(answer.get("rendered").is_none() && answer.get("render_ms").is_none());
     let health = rig.get("/health").expect(200).json();
     assert!(health["checks"].get("renderer").is_none());
+}
+
+/// A question to the page at `/app`, and the report that answers it.
+fn deep_with_screenshot(rendering: &Rendering) -> Answer {
+    let rig = &rendering.rig;
+    let payment = Wallet::new().sign_pack(rig, "deep");
+    let mut body = report_order(APP, "deep", "The boats come and go all day long.");
+    body["screenshot"] = true.into();
+    rig.post(PROOF_PACK)
+        .json(&body)
+        .paid(&payment.header)
+        .send()
+}
+
+/// A service whose page has text without any script.
+fn with_text(manner: &str) -> Rendering {
+    let rendering = Rendering::start(manner);
+    let text = "The boats come and go all day long, and nobody counts them. ".repeat(40);
+    rendering.rig.site.put("/app", Page::html("Harbour", &text));
+    rendering
+}
+
+fn path(address: &Value) -> &str {
+    let address = address.as_str().expect("an address");
+    address.strip_prefix(BASE_URL).expect("our own")
+}
+
+#[test]
+fn a_screenshot_is_sold_with_its_report_and_goes_with_it() {
+    let rendering = with_text("plain");
+    let rig = &rendering.rig;
+    let report = deep_with_screenshot(&rendering).expect(200).json();
+    let image = &report["screenshot"]["image"];
+    assert_eq!(image["final_url"], APP);
+    assert_eq!(
+        (&image["width"], &image["height"]),
+        (&json!(640), &json!(800))
+    );
+    assert_eq!(image["citation_id"], report["citations"][0]["id"]);
+    assert!(report["screenshot"]["warning"].is_null());
+    let address = path(&report["screenshot_url"]);
+    let answer = rig.get(address).expect(200);
+    assert_eq!(answer.header("content-type"), Some("image/png"));
+    assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+    assert_eq!(hex::encode(Sha256::digest(&answer.body)), image["sha256"]);
+    assert_eq!(image["bytes"], answer.body.len());
+    // What came of it is covered by the report's hash, and its address is not.
+    let receipt = rig.get(path(&report["verify_url"])).expect(200).json();
+    assert_eq!(receipt["valid"], true, "{receipt}");
+    let page = rig.get(path(&report["report_page"])).expect(200).text();
+    assert!(page.contains(&format!("src=\"{address}\"")), "{page}");
+    // A reader of the shared page knows no address of the report, so that it shows none of the picture.
+    let share = rig.post(&format!("{}/share", path(&report["report_url"])));
+    let shared = share.json(&json!({})).send().expect(200).json();
+    let shared = rig.get(path(&shared["share_page"])).expect(200).text();
+    assert!(!shared.contains("/screenshot"), "{shared}");
+    // Another report has none.
+    let other = rig.buy_report(&Wallet::new(), APP, "deep", "When do the boats come?");
+    let other = other.expect(200).json();
+    assert!(other.get("screenshot").is_none() && other.get("screenshot_url").is_none());
+    rig.get(&format!("{}/screenshot", path(&other["report_url"])))
+        .refused(404, "report_not_found");
+    let before = rig
+        .app()
+        .store
+        .look_up(|snapshot: &Snapshot| snapshot.blobs_bytes())
+        .expect("reads");
+    rig.pass(31 * 86_400);
+    rig.get(address).refused(410, "report_expired");
+    rig.work_off();
+    let after = rig
+        .app()
+        .store
+        .look_up(|snapshot: &Snapshot| snapshot.blobs_bytes())
+        .expect("reads");
+    assert!(after + 1_000 < before, "{before} and then {after} bytes");
+}
+
+#[test]
+fn a_report_without_its_screenshot_says_why() {
+    for (manner, code) in [
+        ("exits", "screenshot_unavailable"),
+        ("no-sandbox", "screenshot_unavailable"),
+        ("crashes", "screenshot_failed"),
+        ("hangs", "screenshot_failed"),
+        ("refused", "screenshot_failed"),
+        ("ends-private", "screenshot_failed"),
+        ("picture-crashes", "screenshot_failed"),
+        ("picture-huge", "screenshot_failed"),
+        ("picture-of-text", "screenshot_failed"),
+    ] {
+        let rendering = with_text(manner);
+        let report = deep_with_screenshot(&rendering).expect(200).json();
+        assert_eq!(
+            report["screenshot"]["warning"]["code"], code,
+            "{manner}: {report}"
+        );
+        assert!(report["screenshot"]["image"].is_null(), "{manner}");
+        assert!(report.get("screenshot_url").is_none(), "{manner}");
+        assert!(report["citations"][0].is_object(), "{manner}: {report}");
+        let rig = &rendering.rig;
+        assert_eq!(rig.facilitator.settle_calls(), 1, "{manner}");
+        let receipt = rig.get(path(&report["verify_url"])).expect(200).json();
+        assert_eq!(receipt["valid"], true, "{manner}: {receipt}");
+        rig.get(&format!("{}/screenshot", path(&report["report_url"])))
+            .refused(404, "report_not_found");
+        let page = rig.get(path(&report["report_page"])).expect(200).text();
+        assert!(
+            page.contains("the report is complete without it")
+                || page.contains("The report is complete without it")
+        );
+    }
+}
+
+#[test]
+fn a_screenshot_is_only_for_deep_reports_of_rendered_pages() {
+    let rendering = with_text("plain");
+    let rig = &rendering.rig;
+    let calls = rig.facilitator.verify_calls();
+    for (pack, render) in [("quick", None), ("standard", None), ("deep", Some("never"))] {
+        let payment = Wallet::new().sign_pack(rig, pack);
+        let mut body = report_order(APP, pack, "Do the boats come?");
+        body["screenshot"] = true.into();
+        if let Some(render) = render {
+            body["render"] = render.into();
+        }
+        let ask = rig.post(PROOF_PACK).json(&body).paid(&payment.header);
+        ask.send().invalid("value_error", &["body", "screenshot"]);
+    }
+    let without = Rig::start();
+    let payment = Wallet::new().sign_pack(&without, "deep");
+    let mut body = report_order(ARTICLE, "deep", "Is it so?");
+    body["screenshot"] = true.into();
+    let ask = without.post(PROOF_PACK).json(&body).paid(&payment.header);
+    ask.send().refused(400, "render_unavailable");
+    body["screenshot"] = false.into();
+    let ask = without.post(PROOF_PACK).json(&body).paid(&payment.header);
+    assert!(ask.send().expect(200).json().get("screenshot").is_none());
+    assert_eq!(
+        (
+            rig.facilitator.verify_calls(),
+            without.facilitator.settle_calls()
+        ),
+        (calls, 1)
+    );
+}
+
+/// Two reports have the same picture; it goes with the last of them.
+#[test]
+fn a_purged_report_takes_its_screenshot_along() {
+    let rendering = with_text("plain");
+    let rig = &rendering.rig;
+    let reports = [(); 2].map(|()| deep_with_screenshot(&rendering).expect(200).json());
+    let [one, other] = reports
+        .each_ref()
+        .map(|report| path(&report["screenshot_url"]));
+    let [first, second] = reports
+        .each_ref()
+        .map(|report| report["report_id"].as_str().expect("an id"));
+    let bytes = || {
+        rig.app()
+            .store
+            .look_up(|snapshot: &Snapshot| snapshot.blobs_bytes())
+            .expect("reads")
+    };
+    let purge = |id: &str| {
+        let answer = rig.operate("POST", &format!("/operator/reports/{id}/purge"));
+        answer.expect(200);
+    };
+    purge(first);
+    rig.get(one).refused(404, "report_not_found");
+    rig.get(other).expect(200);
+    let before = bytes();
+    purge(second);
+    rig.get(other).refused(404, "report_not_found");
+    assert!(
+        bytes() + 1_000 < before,
+        "{before} and then {} bytes",
+        bytes()
+    );
 }

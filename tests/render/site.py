@@ -4,9 +4,11 @@ and a page that tries every way out of a browser that is known to us."""
 import json
 import os
 import socket
+import struct
 import sys
 import threading
 import time
+import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlparse
 
@@ -41,12 +43,47 @@ PAGES = {
     "/download": '<h1>Download</h1><div id=r></div><script>r.textContent="download text. ".repeat(60);location.href="/api/file.bin"</script>',
     "/popups": '<h1>Popups</h1><div id=r></div><script>r.textContent="popup text. ".repeat(60);for(let i=0;i<20;i++){const a=document.createElement("a");a.href="/app?"+i;a.target="_blank";a.click();open("/app")}</script>',
     "/worker": '<h1>Service worker</h1><div id=r></div><script>r.textContent="worker text. ".repeat(60);navigator.serviceWorker&&navigator.serviceWorker.register("/sw.js")</script>',
+    # Ways in which pages of all kinds come by their text.
+    "/lazy": '<h1>Lazy</h1><div id=r></div><script>for(let i=0;i<6;i++){const s=document.createElement("section");s.style.minHeight="700px";r.append(s);new IntersectionObserver((e,o)=>{if(e[0].isIntersecting){o.disconnect();s.innerHTML="<h2>Section "+i+"</h2><p>Part "+i+": %s</p>"}}).observe(s)}</script>' % (SENTENCE * 2),
+    "/endless": '<h1>Endless</h1><div id=r></div><p id=end>more</p><script>let n=0;new IntersectionObserver(e=>{if(e[0].isIntersecting&&n<500)for(let i=0;i<3;i++)r.insertAdjacentHTML("beforeend","<p>Item "+(n++)+". %s</p>")}).observe(end)</script>' % SENTENCE,
+    "/storage": '<h1>Storage</h1><div id=r></div><script>localStorage.setItem("a","1");sessionStorage.setItem("b","2");document.cookie="c=3";indexedDB.open("x",1).onsuccess=()=>{r.textContent="storage text "+localStorage.a+sessionStorage.b+document.cookie+" %s".repeat(9)}</script>' % SENTENCE,
+    "/thread": '<h1>Thread</h1><div id=r></div><script>const w=new Worker(URL.createObjectURL(new Blob(["postMessage(\'thread text \'.repeat(80))"])));w.onmessage=e=>r.textContent=e.data</script>',
+    "/module": '<h1>Module</h1><div id=r></div><script type=module>const m=await import("/mod.mjs");r.textContent=m.text</script>',
+    "/jsonp": '<h1>JSONP</h1><div id=r></div><script>function got(t){r.textContent=t.repeat(60)}</script><script src="/jsonp.js?callback=got" async></script>',
+    "/written": '<h1>Written</h1><script>document.write("<p>"+"written text. ".repeat(60)+"</p>")</script>',
+    "/refresh": '<meta http-equiv=refresh content="0;url=/app?refreshed"><p>One moment.</p>',
+    "/replaced": '<p>One moment.</p><script>setTimeout(()=>location.replace("/app?replaced"),300)</script>',
+    "/hash": '<div id=r></div><script>onhashchange=()=>{r.innerHTML="<h1>"+location.hash+"</h1><p>"+"hash text. ".repeat(60)+"</p>"};location.hash="#/guide"</script>',
+    "/pushed": '<div id=r></div><script>history.pushState({},"","/pushed/guide");r.innerHTML="<h1>Pushed</h1><p>"+"pushed text. ".repeat(60)+"</p>"</script>',
+    "/idle": '<h1>Idle</h1><div id=r></div><script>requestIdleCallback(()=>requestAnimationFrame(()=>requestAnimationFrame(()=>{r.textContent="idle text. ".repeat(60)})))</script>',
+    "/events": '<h1>Events</h1><div id=r></div><script>new EventSource("/api/text").onmessage=e=>r.insertAdjacentHTML("beforeend","<p>"+e.data+"</p>")</script>',
+    "/streamed": '<h1>Streamed</h1><div id=r></div><script>fetch("/api/stream").then(async x=>{const d=x.body.getReader();for(;;){const{done,value}=await d.read();if(done)break;r.textContent+=new TextDecoder().decode(value)}})</script>',
+    "/slow": '<h1>Slow</h1><div id=r>Loading...</div><script>fetch("/api/slow.json").then(x=>x.json()).then(t=>r.textContent=t.text)</script>',
+    "/slots": '<x-page><h2 slot=title>Slot title</h2><p>%s</p></x-page><script>customElements.define("x-page",class extends HTMLElement{connectedCallback(){this.attachShadow({mode:"closed"}).innerHTML="<main><slot name=title></slot><slot></slot><p>"+"shadow part. ".repeat(40)+"</p></main>"}})</script>' % (SENTENCE * 3),
+    "/nested": '<x-outer></x-outer><script>for(const[n,h]of[["x-inner","<p>"+"nested text. ".repeat(60)+"</p>"],["x-outer","<h1>Nested</h1><x-inner></x-inner>"]])customElements.define(n,class extends HTMLElement{constructor(){super();this.attachShadow({mode:"open"}).innerHTML=h}})</script>',
+    "/declared": '<div id=r></div><script>r.setHTMLUnsafe("<section><template shadowrootmode=open><h1>Declared</h1><p>"+"declared text. ".repeat(60)+"</p></template></section>")</script>',
+    "/srcdoc": '<div id=r></div><script>const f=document.createElement("iframe");f.srcdoc="<h1>Frame</h1><p>"+"srcdoc text. ".repeat(60)+"</p>";r.append(f)</script>',
+    "/visible": '<h1>Visible</h1><div id=r></div><script>if(document.visibilityState==="visible"&&innerWidth>300)r.textContent="visible text. ".repeat(60)</script>',
+    "/observed": '<h1>Observed</h1><div id=r></div><script>new ResizeObserver(()=>{r.textContent="observed text. ".repeat(60)}).observe(r);new MutationObserver(()=>{}).observe(r,{childList:true});r.style.width="500px"</script>',
+    "/guarded": '<h1>Feature checks</h1><div id=r></div><script>try{new WebSocket("ws://app.example.org/ws")}catch(e){}try{navigator.serviceWorker.register("/sw.js")}catch(e){}try{new RTCPeerConnection()}catch(e){}r.textContent="guarded text. ".repeat(60)</script>',
+    "/banner": '<div role=dialog aria-modal=true class=cookie-consent style="position:fixed;inset:0;background:#fff"><p>We use cookies</p><button>Accept all</button></div><main id=r></main><script>document.body.style.overflow="hidden";r.innerHTML="<h1>Behind</h1><p>"+"banner page text. ".repeat(60)+"</p>"</script>',
+    "/inputs": '<h1>Inputs</h1><div id=r></div><script>r.innerHTML="<p>"+"inputs text. ".repeat(60)+"</p><details><summary>More</summary><p>details text</p></details><select><option>One</option></select>"</script>',
+    "/xhtml": '<h1>XHR</h1><div id=r></div><script>const x=new XMLHttpRequest();x.open("GET","/api/articles.json");x.onload=()=>r.innerHTML=JSON.parse(x.response).map(a=>"<h2>"+a.title+"</h2><p>"+a.text+"</p>").join("");x.send()</script>',
     "/away": '<script>location.href="http://127.0.0.1:4890/away"</script>',
     "/redirects": "",
+    "/photos": '<h1>Photos</h1><p>%s</p><img src=/photo.png><p>The ferry leaves at nine in the morning.</p><p>%s</p>' % (filler("before", 60), filler("behind", 60)),
     "/static": "<h1>Static</h1><p>%s</p>" % filler("plain", 120),
 }
 APP = 'root.innerHTML="<h1>The app</h1>"+Array.from({length:12},(x,i)=>"<p>Paragraph "+i+". %s</p>").join("")' % SENTENCE
 ARTICLES = [{"title": f"Article {n}", "text": SENTENCE * 4} for n in range(8)]
+
+
+def photo(width, height):
+    """A PNG of noise, which nothing makes smaller."""
+    def chunk(name, data):
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+    lines = b"".join(b"\0" + os.urandom(width * 3) for _ in range(height))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(lines, 1)) + chunk(b"IEND", b"")
 
 
 class Site(BaseHTTPRequestHandler):
@@ -100,6 +137,29 @@ class Site(BaseHTTPRequestHandler):
             return None
         if path == "/api/file.bin":
             return self.give(b"x" * 100, "application/octet-stream", extra={"Content-Disposition": "attachment"})
+        if path == "/api/slow.json":
+            time.sleep(4)
+            return self.give(json.dumps({"text": "slow text. " * 60}), "application/json")
+        if path in ("/api/text", "/api/stream"):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream" if path == "/api/text" else "text/plain")
+            self.send_header("Connection", "close")
+            self.end_headers()
+            for number in range(8):
+                line = f"Part {number}. {SENTENCE * 2}"
+                self.wfile.write((f"data: {line}\n\n" if path == "/api/text" else line).encode())
+                self.wfile.flush()
+                time.sleep(0.1)
+            if path == "/api/text":
+                time.sleep(20)
+            self.close_connection = True
+            return None
+        if path == "/photo.png":
+            return self.give(photo(900, 600), "image/png")
+        if path == "/mod.mjs":
+            return self.give(f"export const text={json.dumps('module text. ' * 60)}", "text/javascript")
+        if path == "/jsonp.js":
+            return self.give('got("jsonp text. ")', "text/javascript")
         if path == "/api/articles.json":
             return self.give(json.dumps(ARTICLES), "application/json")
         if path == "/app.js":

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 /// Members that the hash of a report leaves out: what stands around the findings and may differ between two readings.
-pub const UNHASHED: [&str; 11] = [
+pub const UNHASHED: [&str; 12] = [
     "result_hash",
     "signature",
     "report_url",
@@ -13,6 +13,7 @@ pub const UNHASHED: [&str; 11] = [
     "verify_url",
     "follow_up_url",
     "source_text_url",
+    "screenshot_url",
     "refresh_url",
     "payment",
     "ueg_receipt",

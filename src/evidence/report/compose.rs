@@ -172,6 +172,7 @@ impl<'a> Composition<'a> {
                 request.now,
             ),
             source_hash,
+            screenshot: None,
             source_quality: quality,
             citations: self.citations.clone(),
             analysis: self.analysis(),

@@ -17,8 +17,21 @@ pub const QUESTION: &str = "Who settles the transfer?";
 /// 2026-05-01T00:00:00Z: when the report says that it was made.
 pub const MADE_AT: UnixSeconds = UnixSeconds(1_777_593_600);
 
+/// Reports that show each outcome side by side, made by the engine from `data/samples/news.html`: supported,
+/// contradicted, not stated. A list of reports as JSON.
+pub const OUTCOMES: &str = include_str!("../../../data/sample/outcomes.json");
+
+/// Reads [`OUTCOMES`].
+pub fn outcomes() -> Result<Vec<Report>, serde_json::Error> {
+    serde_json::from_str(OUTCOMES)
+}
+
 /// The report on the sample page, converted from this HTML and served at this address.
 pub fn sample_report(page: &Page, html: &str, url: &str) -> Report {
+    report_on(page, html, url, QUESTION)
+}
+
+fn report_on(page: &Page, html: &str, url: &str, question: &str) -> Report {
     let facts = Facts {
         http_status: 200,
         content_type: "text/html; charset=utf-8".to_owned(),
@@ -37,7 +50,7 @@ pub fn sample_report(page: &Page, html: &str, url: &str) -> Report {
     };
     report(
         &request,
-        &examine_page(source, QUESTION, &facts, DEPTH),
+        &examine_page(source, question, &facts, DEPTH),
         &facts,
         None,
     )
@@ -53,18 +66,55 @@ mod tests {
     const URL: &str = "https://context.example.com/sample";
     const KEPT: &str = include_str!("../../../data/sample/report.json");
 
-    fn made() -> (Report, String) {
-        let html = include_str!("../../../data/samples/sample.html");
-        let html = html.replace("{base_url}", "https://context.example.com");
+    fn converted(html: &str, url: &str) -> Page {
         let mut converter = Converter::new(Settings {
             kind: ContentKind::Html,
-            url: URL.parse().expect("a valid URL"),
+            url: url.parse().expect("a valid URL"),
             charset: Some("utf-8".to_owned()),
             full: false,
         });
         converter.push(html.as_bytes()).expect("HTML");
-        let page = converter.finish().expect("a page");
+        converter.finish().expect("a page")
+    }
+
+    fn made() -> (Report, String) {
+        let html = include_str!("../../../data/samples/sample.html");
+        let html = html.replace("{base_url}", "https://context.example.com");
+        let page = converted(&html, URL);
         (sample_report(&page, &html, URL), page.markdown)
+    }
+
+    /// What the outcomes are asked about, and the label that each shows.
+    const NEWS_URL: &str = "https://news.sample-site.org/2026/03/harbour-heat-network";
+    const ASKED: [(&str, Label); 3] = [
+        (
+            "Does the city council vote on the second phase on 2 April?",
+            Label::Supported,
+        ),
+        (
+            "Does the contract fix the price for five years?",
+            Label::Contradicted,
+        ),
+        ("Does the plant cool flats in summer?", Label::Unsupported),
+    ];
+
+    /// `UPDATE_GOLDEN=1` regenerates them; review the diff before committing it.
+    #[test]
+    fn the_outcomes_are_what_the_engine_makes() {
+        let html = include_str!("../../../data/samples/news.html");
+        let page = converted(html, NEWS_URL);
+        let made = ASKED.map(|(question, _)| report_on(&page, html, NEWS_URL, question));
+        let mut text = serde_json::to_string_pretty(&made).expect("JSON");
+        text.push('\n');
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/sample/outcomes.json");
+            std::fs::write(path, text).expect("the file is written");
+            return;
+        }
+        assert_eq!(text, OUTCOMES);
+        let labels = outcomes().expect("reports").into_iter();
+        let labels: Vec<Label> = labels.map(|report| report.decision.label).collect();
+        assert_eq!(labels, ASKED.map(|(_, label)| label));
     }
 
     /// `UPDATE_GOLDEN=1` writes it anew; read the difference.

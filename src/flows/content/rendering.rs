@@ -11,7 +11,8 @@ use tokio::task::JoinHandle;
 
 use crate::app::{App, Shared};
 use crate::domain::cache::Reading;
-use crate::domain::excerpt::Selectors;
+use crate::domain::excerpt::{Extent, Selectors};
+use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::render::{PlainPage, Render, RenderNote};
 use crate::domain::target::TargetUrl;
@@ -21,7 +22,7 @@ use crate::markdown::{
 };
 use crate::outside::memory::MemoryPermit;
 use crate::outside::network::Asker;
-use crate::outside::render::job::{FailureKind, Settled};
+use crate::outside::render::job::{FailureKind, ScreenshotJob, Settled};
 use crate::outside::render::{RenderError, Rendered, Renderer};
 use crate::outside::web::FetchedPage;
 use crate::state::page::RenderFacts;
@@ -82,6 +83,22 @@ async fn watch(app: Shared, renderer: Renderer) {
 /// Whether a purchase may open a browser.
 pub fn may_render(app: &Shared, render: Render) -> bool {
     app.outside.renderer.is_some() && render != Render::Never
+}
+
+/// Refuses a purchase that needs a browser where there is none. Only of a purchase that is not paid for yet: an earlier
+/// answer is given out whatever has become of the browser.
+///
+/// # Errors
+/// There is no browser.
+pub fn check_available(app: &App, purchase: &Purchase) -> Result<(), Refusal> {
+    let wants = match (purchase.stated_render(), purchase.has_screenshot()) {
+        _ if app.outside.renderer.is_some() => return Ok(()),
+        (Some(Render::Always), _) => "leave `render` out to read the page without one",
+        (_, true) => "leave `screenshot` out to buy the report without a picture",
+        _ => return Ok(()),
+    };
+    let message = format!("This service has no browser. Nothing was charged: {wants}.");
+    Err(Refusal::new(Code::RenderUnavailable, message))
 }
 
 /// How long rendering may make a purchase take.
@@ -180,11 +197,11 @@ pub async fn improve(
     app: &Shared,
     fetched: &mut FetchedPage,
     permit: &mut MemoryPermit,
-    (render, selectors): (Render, &Selectors),
+    (render, extent): (Render, &Extent),
     payer: &str,
 ) -> Option<Attempt> {
     let mut plain = plain(fetched);
-    if !selectors.is_nothing() {
+    if !extent.selectors.is_nothing() {
         // Of a part, being short says nothing.
         (plain.is_thin, plain.asks_for_scripts) = (false, false);
     }
@@ -192,11 +209,12 @@ pub async fn improve(
         return None;
     }
     let began = Instant::now();
-    let outcome = rendered(app, fetched, payer).await;
+    let outcome = open_page(app, &fetched.final_url, payer, None).await;
     let outcome = match outcome {
-        Ok((page, target)) => convert(app, page, (target, selectors), permit).await,
+        Ok((page, target)) => convert(app, page, (target, extent), permit).await,
         Err(error) => Err(error),
     };
+    note(app, outcome.as_ref().map(drop));
     let elapsed = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     app.metrics.render_milliseconds.add([], elapsed);
     let attempt = |rendered, render_ms, note, error| Attempt {
@@ -209,8 +227,6 @@ pub async fn improve(
     };
     Some(match outcome {
         Ok(shown) => {
-            app.metrics.renders.count(["rendered"]);
-            app.health.note_renderer(app.now(), None);
             let (note, render_ms) = (shown.note, shown.render_ms);
             let is_better = shown.page.wall.is_none()
                 && characters(&shown.page.markdown) > characters(&fetched.page.markdown);
@@ -226,13 +242,6 @@ pub async fn improve(
             attempt(is_better, render_ms, note.filter(|_| is_better), None)
         }
         Err(error) => {
-            app.metrics.renders.count([error.outcome()]);
-            if let RenderError::Unavailable(text) = &error {
-                tracing::warn!(reason = text, "a page could not be rendered");
-                app.health.note_renderer(app.now(), Some(text.clone()));
-            } else {
-                tracing::info!(reason = %error, "a page could not be rendered");
-            }
             let note = match error.is_ours() {
                 true => RenderNote::Unavailable,
                 false => RenderNote::Failed,
@@ -240,6 +249,25 @@ pub async fn improve(
             attempt(false, elapsed, Some(note), Some(error))
         }
     })
+}
+
+/// Counts an outcome, and tells the health what it says about the browser.
+pub fn note(app: &App, outcome: Result<(), &RenderError>) {
+    match outcome {
+        Ok(()) => {
+            app.metrics.renders.count(["rendered"]);
+            app.health.note_renderer(app.now(), None);
+        }
+        Err(error) => {
+            app.metrics.renders.count([error.outcome()]);
+            if let RenderError::Unavailable(text) = error {
+                tracing::warn!(reason = text, "a page could not be rendered");
+                app.health.note_renderer(app.now(), Some(text.clone()));
+            } else {
+                tracing::info!(reason = %error, "a page could not be rendered");
+            }
+        }
+    }
 }
 
 impl Attempt {
@@ -266,32 +294,30 @@ fn characters(markdown: &str) -> usize {
     markdown.chars().filter(|c| !c.is_whitespace()).count()
 }
 
-/// The page as the browser shows it, and the address at which it ended, cleared like any target.
-async fn rendered(
+/// The page as the browser shows it, and the address at which it ended. Both addresses are cleared like any target.
+pub async fn open_page(
     app: &Shared,
-    fetched: &FetchedPage,
+    url: &TargetUrl,
     payer: &str,
+    screenshot: Option<ScreenshotJob>,
 ) -> Result<(Rendered, TargetUrl), RenderError> {
     let outside = &app.outside;
     let renderer = outside.renderer.as_ref();
     let renderer = renderer.ok_or_else(|| RenderError::Unavailable("no browser".to_owned()))?;
-    let domain = fetched.final_url.domain();
+    let domain = url.domain();
     let of_domain = outside.fetches_of_domain.place(domain).await;
     let _of_domain = of_domain.map_err(|_| RenderError::Busy)?;
     let failed = |kind, detail: String| RenderError::Failed { kind, detail };
     let refused = |error: &dyn std::fmt::Display| failed(FailureKind::Refused, error.to_string());
     let deadline = || Instant::now() + CLEAR_TIME_MAX;
-    let cleared = outside
-        .web
-        .clear_for(Asker::Buyer, &fetched.final_url, deadline())
-        .await;
+    let cleared = outside.web.clear_for(Asker::Buyer, url, deadline()).await;
     let cleared = cleared.map_err(|error| refused(&error))?;
     let waiting = || {
         app.metrics
             .renders_waiting
             .set([], renderer.waiting() as u64)
     };
-    let rendering = renderer.render(&cleared, payer);
+    let rendering = renderer.render(&cleared, payer, screenshot);
     let page = async {
         let page = rendering.await;
         waiting();
@@ -324,7 +350,7 @@ struct Shown {
 async fn convert(
     app: &Shared,
     rendered: Rendered,
-    (final_url, selectors): (TargetUrl, &Selectors),
+    (final_url, extent): (TargetUrl, &Extent),
     permit: &mut MemoryPermit,
 ) -> Result<Shown, RenderError> {
     let permitted = permit.resized(CONVERTING_FACTOR * rendered.html.len(), MEMORY_WAIT_MAX);
@@ -333,10 +359,11 @@ async fn convert(
         kind: FailureKind::NotOpened,
         detail,
     };
-    let narrowing = match selectors.is_nothing() {
+    let comments = extent.comments;
+    let narrowing = match extent.selectors.is_nothing() {
         true => None,
         false => {
-            let Selectors { include, exclude } = selectors;
+            let Selectors { include, exclude } = &extent.selectors;
             let narrowing = Narrowing::new(include.as_deref(), exclude.as_deref());
             Some(narrowing.map_err(failed)?)
         }
@@ -351,6 +378,9 @@ async fn convert(
         });
         if let Some(narrowing) = narrowing {
             converter = converter.narrowed(narrowing);
+        }
+        if comments {
+            converter.include_comments();
         }
         let pushed = converter.push(&rendered.html);
         let page = match pushed.and_then(|()| converter.finish()) {

@@ -2,7 +2,7 @@
 //! because a payment that was seen may settle.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
@@ -19,6 +19,7 @@ use url::Url;
 
 use crate::outside::facilitator::outcome::CallError;
 use crate::outside::facilitator::reply::Reply;
+use crate::sync::lock;
 
 /// Longest head of a reply.
 const REPLY_HEAD_BYTES_MAX: usize = 16 * 1024;
@@ -181,11 +182,6 @@ impl Connections {
         *lock(&self.addresses) = Some((Instant::now(), found.clone()));
         Ok(found)
     }
-}
-
-/// Nothing panics while one is held.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 async fn handshake<S>(stream: S) -> Result<Sender, String>

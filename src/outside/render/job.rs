@@ -9,9 +9,13 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use crate::markdown::PAGE_BYTES_MAX;
 
 /// Raised when a line changes: a worker of another program version is then recognised and refused.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// The longest line.
 const LINE_BYTES_MAX: usize = 64 * 1024;
+/// The largest picture of a page.
+pub const PNG_BYTES_MAX: usize = 1_000_000;
+/// The longest text that is looked for on a page.
+pub const PASSAGE_CHARACTERS_MAX: usize = 400;
 
 /// One page to render.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +34,16 @@ pub struct Job {
     pub deadline_ms: u64,
     /// Also say how the browser is confined.
     pub inspects: bool,
+    /// Also take a picture of the page, for which its images and fonts are loaded.
+    pub screenshot: Option<ScreenshotJob>,
+}
+
+/// Which picture is taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScreenshotJob {
+    /// A text of the page, of at most [`PASSAGE_CHARACTERS_MAX`] characters: it is highlighted, and the picture is of the
+    /// part of the page around it. Without it, or where the page does not show it, the picture begins at the top.
+    pub passage: Option<String>,
 }
 
 /// How a render ended.
@@ -39,6 +53,8 @@ pub struct Answer {
     pub outcome: Outcome,
     /// Bytes of HTML that follow the line.
     pub html_bytes: u64,
+    /// Bytes of the PNG that follow the HTML; 0 where there is none.
+    pub png_bytes: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,6 +114,20 @@ pub struct Facts {
     pub browser: String,
     /// Whether the page's process runs in the browser's own sandbox, where that was asked for.
     pub sandbox: Option<bool>,
+    /// What came of the picture, where one was asked for.
+    pub screenshot: Option<Pictured>,
+}
+
+/// What came of the picture of a page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pictured {
+    Taken {
+        /// Whether it shows the passage that was asked for.
+        shows_passage: bool,
+    },
+    /// Why there is none.
+    Failed(String),
 }
 
 pub async fn write_job(to: &mut (impl AsyncWrite + Unpin), job: &Job) -> io::Result<()> {
@@ -112,30 +142,47 @@ pub async fn write_answer(
     to: &mut (impl AsyncWrite + Unpin),
     outcome: Outcome,
     html: &[u8],
+    png: &[u8],
 ) -> io::Result<()> {
     let answer = Answer {
         version: VERSION,
         outcome,
         html_bytes: html.len() as u64,
+        png_bytes: png.len() as u64,
     };
     write_line(to, &answer).await?;
     to.write_all(html).await?;
+    to.write_all(png).await?;
     to.flush().await
 }
 
-/// The answer with its HTML, which is no longer than a page may be.
-pub async fn read_answer(from: &mut (impl AsyncRead + Unpin)) -> io::Result<(Answer, Vec<u8>)> {
+/// An answer, and what follows its line.
+#[derive(Clone, Debug)]
+pub struct Answered {
+    pub answer: Answer,
+    /// No longer than a page may be.
+    pub html: Vec<u8>,
+    /// Of at most [`PNG_BYTES_MAX`]; empty where there is none.
+    pub png: Vec<u8>,
+}
+
+pub async fn read_answer(from: &mut (impl AsyncRead + Unpin)) -> io::Result<Answered> {
     let answer: Answer = read_line(from).await?;
-    if answer.html_bytes > PAGE_BYTES_MAX {
+    if answer.html_bytes > PAGE_BYTES_MAX || answer.png_bytes > PNG_BYTES_MAX as u64 {
         return Err(io::Error::new(
             io::ErrorKind::InvalidData,
-            "a page that is too long",
+            "a page or picture that is too long",
         ));
     }
-    let mut html = Vec::new();
-    let read = from.take(answer.html_bytes).read_to_end(&mut html).await?;
-    match read as u64 == answer.html_bytes {
-        true => Ok((answer, html)),
+    let html = read_bytes(from, answer.html_bytes).await?;
+    let png = read_bytes(from, answer.png_bytes).await?;
+    Ok(Answered { answer, html, png })
+}
+
+async fn read_bytes(from: &mut (impl AsyncRead + Unpin), length: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    match from.take(length).read_to_end(&mut bytes).await? as u64 == length {
+        true => Ok(bytes),
         false => Err(io::ErrorKind::UnexpectedEof.into()),
     }
 }
@@ -182,6 +229,7 @@ mod tests {
             consent_dialogs: 1,
             browser: "HeadlessChrome/1".to_owned(),
             sandbox: None,
+            screenshot: Some(Pictured::Failed("no frame".to_owned())),
         }
     }
 
@@ -189,11 +237,15 @@ mod tests {
     async fn an_answer_is_read_as_it_was_written() {
         let mut wire = Vec::new();
         let outcome = Outcome::Rendered(facts());
-        write_answer(&mut wire, outcome.clone(), b"<p>\n")
+        write_answer(&mut wire, outcome.clone(), b"<p>\n", b"PNG")
             .await
             .expect("memory");
-        let (answer, html) = read_answer(&mut wire.as_slice()).await.expect("whole");
-        assert_eq!((answer.outcome, html.as_slice()), (outcome, &b"<p>\n"[..]));
+        let read = read_answer(&mut wire.as_slice()).await.expect("whole");
+        assert_eq!(read.answer.outcome, outcome);
+        assert_eq!(
+            (read.html.as_slice(), read.png.as_slice()),
+            (&b"<p>\n"[..], &b"PNG"[..])
+        );
         for cut in 0..wire.len() {
             assert!(read_answer(&mut &wire[..cut]).await.is_err(), "{cut}");
         }
@@ -201,14 +253,20 @@ mod tests {
 
     #[tokio::test]
     async fn a_worker_cannot_send_more_than_a_page() {
-        let huge = Answer {
-            version: VERSION,
-            outcome: Outcome::Rendered(facts()),
-            html_bytes: PAGE_BYTES_MAX + 1,
-        };
-        let mut wire = Vec::new();
-        write_line(&mut wire, &huge).await.expect("memory");
-        assert!(read_answer(&mut wire.as_slice()).await.is_err());
+        for (html_bytes, png_bytes) in [(PAGE_BYTES_MAX + 1, 0), (0, PNG_BYTES_MAX as u64 + 1)] {
+            let huge = Answer {
+                version: VERSION,
+                outcome: Outcome::Rendered(facts()),
+                html_bytes,
+                png_bytes,
+            };
+            let mut wire = Vec::new();
+            write_line(&mut wire, &huge).await.expect("memory");
+            let error = read_answer(&mut wire.as_slice())
+                .await
+                .expect_err("too long");
+            assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        }
         let endless = vec![b'x'; LINE_BYTES_MAX + 2];
         let error = read_answer(&mut endless.as_slice())
             .await

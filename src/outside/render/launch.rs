@@ -49,6 +49,8 @@ pub(super) struct Options<'a> {
     pub(super) proxy_port: u16,
     pub(super) user_agent: &'a str,
     pub(super) jit: bool,
+    /// Load images and fonts: for a picture of the page.
+    pub(super) pictures: bool,
     /// Make a process group of its own. Else it is in ours, which who started us ends.
     pub(super) own_group: bool,
     /// Start it as another user of a user namespace of its own: Chromium's sandbox refuses root.
@@ -95,12 +97,10 @@ const SWITCHES: &[&str] = &[
     "--password-store=basic",
     "--use-mock-keychain",
     "--force-color-profile=srgb",
-    "--blink-settings=imagesEnabled=false",
     "--disable-notifications",
     "--disable-speech-api",
     "--disable-file-system",
     "--disable-databases",
-    "--disable-remote-fonts",
     "--disable-features=PreconnectToSearch,SpareRendererForSitePerProcess,Translate,OptimizationHints,MediaRouter,\
      DialMediaRouteProvider,InterestFeedContentSuggestions,AutofillServerCommunication,\
      CertificateTransparencyComponentUpdater,PaintHolding,BackForwardCache,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,\
@@ -114,8 +114,16 @@ const SWITCHES: &[&str] = &[
     "--dns-prefetch-disable",
 ];
 
+/// More, where nobody looks at the page: its text is all that is read.
+const UNSEEN: &[&str] = &[
+    "--blink-settings=imagesEnabled=false",
+    "--disable-remote-fonts",
+];
+
 fn switches(options: &Options<'_>) -> Vec<String> {
-    let mut switches: Vec<String> = SWITCHES.iter().map(|text| (*text).to_owned()).collect();
+    let unseen = if options.pictures { &[] } else { UNSEEN };
+    let all = SWITCHES.iter().chain(unseen);
+    let mut switches: Vec<String> = all.map(|text| (*text).to_owned()).collect();
     let jit = if options.jit { "" } else { "--jitless " };
     switches.extend([
         format!("--js-flags={jit}--max-old-space-size=256"),
@@ -276,6 +284,7 @@ mod tests {
             proxy_port: 1,
             user_agent: "x",
             jit: false,
+            pictures: false,
             own_group: true,
             nests: false,
         };
@@ -291,6 +300,7 @@ mod tests {
                 "{word}"
             );
         }
+        assert!(switches.contains(&UNSEEN[0].to_owned()));
         assert!(switches.contains(&"--js-flags=--jitless --max-old-space-size=256".to_owned()));
         assert!(switches.contains(&"--proxy-server=http://127.0.0.1:1".to_owned()));
     }

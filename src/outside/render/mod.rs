@@ -17,6 +17,7 @@ pub mod job;
 mod launch;
 mod namespace;
 mod page;
+pub mod picture;
 mod settling;
 #[cfg(test)]
 mod tests;
@@ -41,7 +42,9 @@ use crate::outside::call::{ConcurrencyLimit, KeyedLimit, Saturated};
 use crate::outside::chance;
 use crate::outside::render::budget::BudgetLimits;
 use crate::outside::render::guard::{Guard, Pass};
-use crate::outside::render::job::{Answer, Facts, FailureKind, Job, Outcome, VERSION};
+use crate::outside::render::job::{
+    Answered, Facts, FailureKind, Job, Outcome, Pictured, ScreenshotJob, VERSION,
+};
 use crate::outside::web::{ClearedTarget, Web};
 
 pub use launch::find;
@@ -89,6 +92,8 @@ pub enum Workers {
 #[derive(Clone, Debug)]
 pub struct Rendered {
     pub html: Vec<u8>,
+    /// A whole PNG, where a picture was asked for and could be taken.
+    pub png: Option<Vec<u8>>,
     pub facts: Facts,
     /// From the beginning of the job to the page, in milliseconds.
     pub render_ms: u64,
@@ -147,7 +152,10 @@ pub struct Renderer {
     shared: Arc<Shared>,
 }
 
-#[derive(Debug)]
+/// In unit tests: what comes of an address in a browser's place; the flag tells whether a picture is asked for.
+#[cfg(test)]
+pub(crate) type Fake = Arc<dyn Fn(&str, bool) -> Result<Rendered, RenderError> + Send + Sync>;
+
 struct Shared {
     settings: RendererSettings,
     guard: Guard,
@@ -157,6 +165,17 @@ struct Shared {
     scratch: Option<Scratch>,
     next: AtomicU64,
     waiting: AtomicUsize,
+    #[cfg(test)]
+    fake: Option<Fake>,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared")
+            .field("settings", &self.settings)
+            .field("waiting", &self.waiting)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Renderer {
@@ -175,8 +194,19 @@ impl Renderer {
                 scratch,
                 next: AtomicU64::new(0),
                 waiting: AtomicUsize::new(0),
+                #[cfg(test)]
+                fake: None,
             }),
         })
+    }
+
+    /// The same, but nobody is asked to render.
+    #[cfg(test)]
+    pub(crate) fn replaced(settings: RendererSettings, web: Web, fake: Fake) -> Renderer {
+        let mut renderer = Renderer::new(settings, web).expect("a unit needs no folder");
+        let shared = Arc::get_mut(&mut renderer.shared).expect("not shared yet");
+        shared.fake = Some(fake);
+        renderer
     }
 
     /// Opens the way for the browsers' traffic: at a listener that was passed, at the socket of a unit's worker, or for
@@ -230,18 +260,21 @@ impl Renderer {
         self.shared.waiting.load(Ordering::Relaxed)
     }
 
-    /// Renders a cleared page for a payer.
+    /// Renders a cleared page for a payer, with its picture if one is asked for. Without a picture the page is given all the
+    /// same, and its facts say why there is none.
     pub async fn render(
         &self,
         target: &ClearedTarget,
         payer: &str,
+        screenshot: Option<ScreenshotJob>,
     ) -> Result<Rendered, RenderError> {
         let _waiting = Waiting::new(&self.shared.waiting);
         let busy = |Saturated| RenderError::Busy;
         let _of_payer = self.shared.of_payer.place(payer).await.map_err(busy)?;
         let _place = self.shared.places.enter().await.map_err(busy)?;
         let pass = self.shared.guard.admit(None);
-        self.run(target.target().as_str(), false, &pass).await
+        let how = (false, screenshot);
+        self.run(target.target().as_str(), how, &pass).await
     }
 
     /// Renders a page of our own, which never leaves the machine. Gives the browser's facts.
@@ -253,7 +286,7 @@ impl Renderer {
             .await
             .map_err(|Saturated| RenderError::Busy)?;
         let pass = self.shared.guard.admit(Some(BUILT_IN));
-        let rendered = self.run(BUILT_IN_URL, true, &pass).await?;
+        let rendered = self.run(BUILT_IN_URL, (true, None), &pass).await?;
         match memchr::memmem::find(&rendered.html, BUILT_IN_TEXT.as_bytes()) {
             Some(_) => Ok(rendered.facts),
             None => Err(RenderError::Unavailable(
@@ -262,7 +295,16 @@ impl Renderer {
         }
     }
 
-    async fn run(&self, url: &str, inspects: bool, pass: &Pass) -> Result<Rendered, RenderError> {
+    async fn run(
+        &self,
+        url: &str,
+        (inspects, screenshot): (bool, Option<ScreenshotJob>),
+        pass: &Pass,
+    ) -> Result<Rendered, RenderError> {
+        #[cfg(test)]
+        if let Some(fake) = &self.shared.fake {
+            return fake(url, screenshot.is_some());
+        }
         let settings = &self.shared.settings;
         let began = Instant::now();
         let job = Job {
@@ -274,9 +316,10 @@ impl Renderer {
             jit: settings.jit,
             deadline_ms: u64::try_from(settings.time_max.as_millis()).unwrap_or(u64::MAX),
             inspects,
+            screenshot,
         };
         let time_max = settings.time_max + HARD_END;
-        let (answer, html) = match &settings.workers {
+        let Answered { answer, html, png } = match &settings.workers {
             Workers::Unit { socket } => {
                 let asked = timeout(time_max, ask_unit(socket, &job)).await;
                 let unreachable = |error: io::Error| {
@@ -304,14 +347,27 @@ impl Renderer {
             Outcome::Rendered(_) if answer.version != VERSION => Err(RenderError::Unavailable(
                 "the render worker is of another version: restart context402-browser".to_owned(),
             )),
-            Outcome::Rendered(facts) => Ok(Rendered {
+            Outcome::Rendered(mut facts) => Ok(Rendered {
                 html,
+                png: checked_picture(png, &mut facts),
                 facts,
                 render_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
                 refused: pass.refused(),
             }),
         }
     }
+}
+
+/// The picture, if it is one. The worker has opened what strangers made, so that it is not believed.
+fn checked_picture(png: Vec<u8>, facts: &mut Facts) -> Option<Vec<u8>> {
+    if !matches!(facts.screenshot, Some(Pictured::Taken { .. })) {
+        return None;
+    }
+    if picture::size(&png).is_none() {
+        facts.screenshot = Some(Pictured::Failed("the browser gave no picture".to_owned()));
+        return None;
+    }
+    Some(png)
 }
 
 fn timed_out() -> RenderError {
@@ -337,7 +393,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-async fn ask_unit(socket: &Path, job: &Job) -> io::Result<(Answer, Vec<u8>)> {
+async fn ask_unit(socket: &Path, job: &Job) -> io::Result<Answered> {
     let mut stream = UnixStream::connect(socket).await?;
     let (mut from, mut to) = stream.split();
     ask(&mut to, &mut from, job).await
@@ -347,7 +403,7 @@ async fn ask(
     to: &mut (impl AsyncWrite + Unpin),
     from: &mut (impl AsyncRead + Unpin),
     job: &Job,
-) -> io::Result<(Answer, Vec<u8>)> {
+) -> io::Result<Answered> {
     job::write_job(to, job).await?;
     job::read_answer(from).await
 }
@@ -358,7 +414,7 @@ async fn ask_child(
     number: u64,
     job: &Job,
     time_max: Duration,
-) -> Result<(Answer, Vec<u8>), RenderError> {
+) -> Result<Answered, RenderError> {
     let failed = |error: io::Error| {
         RenderError::Unavailable(format!("no render worker can be started: {error}"))
     };

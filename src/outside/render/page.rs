@@ -10,7 +10,8 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 use crate::outside::render::cdp::{Cdp, CdpError, Event};
 use crate::outside::render::guard::REFUSED_HEADER;
-use crate::outside::render::job::{Facts, FailureKind, Settled};
+use crate::outside::render::job::{Facts, FailureKind, Pictured, ScreenshotJob, Settled};
+use crate::outside::render::picture::{self, PICTURE_PIXELS_MAX, Picture};
 use crate::outside::render::settling::Settling;
 
 /// Runs before the page's own scripts.
@@ -21,13 +22,22 @@ const SERIALISE: &str = include_str!("../../../assets/render/serialise.js");
 const PROBE: &str = "document.body ? document.body.textContent.length : 0";
 /// A command that needs nothing of the page.
 const COMMAND_TIME_MAX: Duration = Duration::from_secs(3);
+/// How long a browser may take to start, which is long on a machine that is busy. The deadline holds besides.
+const START_TIME_MAX: Duration = Duration::from_secs(8);
 /// How long the page's own scripts may keep the reading from beginning; then they are ended.
 const PATIENCE: Duration = Duration::from_millis(600);
 const TICK: Duration = Duration::from_millis(100);
+/// A page that answers later than this is busy with its own scripts.
+const BUSY: Duration = Duration::from_millis(400);
 /// Reading takes so long at most, after which it is tried once more.
 const READING_TIME_MAX: Duration = Duration::from_millis(2_000);
 const READINGS_MAX: usize = 2;
-const VIEWPORT: (u32, u32) = (1280, 1600);
+/// How much earlier a page is taken of which there is to be a picture, so that it ends no later than others.
+const PICTURE_TIME: Duration = Duration::from_millis(2_500);
+/// How long behind the deadline a picture may still come.
+const PICTURE_TIME_MORE: Duration = Duration::from_millis(1_000);
+/// Tall, because pages fill in the parts that come into view, and nobody scrolls here. In CSS pixels.
+const VIEWPORT: (u32, u32) = (1280, 6000);
 
 /// Why there is no page, for the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,10 +61,21 @@ impl From<CdpError> for Failure {
     }
 }
 
+/// What is to be read.
+#[derive(Debug)]
+pub(super) struct Wanted<'a> {
+    pub(super) url: &'a str,
+    /// When the page is taken as it is.
+    pub(super) deadline: Instant,
+    pub(super) screenshot: Option<&'a ScreenshotJob>,
+}
+
 /// The page as it was read.
 #[derive(Debug)]
 pub(super) struct Taken {
     pub(super) html: String,
+    /// Its picture; empty where there is none.
+    pub(super) png: Vec<u8>,
     pub(super) facts: Facts,
 }
 
@@ -67,23 +88,29 @@ struct Serialised {
     href: String,
 }
 
-/// Opens `url` and reads it, at `deadline` at the latest.
+/// Opens a page and reads it, at its deadline at the latest.
 pub(super) async fn take(
     cdp: &Cdp,
     events: &mut mpsc::Receiver<Event>,
-    url: &str,
-    deadline: Instant,
+    wanted: &Wanted<'_>,
 ) -> Result<Taken, Failure> {
-    let version = cdp.call("", "Browser.getVersion", json!({}), COMMAND_TIME_MAX);
+    let version = cdp.call("", "Browser.getVersion", json!({}), START_TIME_MAX);
     let version = version.await.map_err(|error| match error {
         // It ended before it said anything: it did not start.
         CdpError::Lost => Failure::new(FailureKind::NoBrowser, error),
         error => error.into(),
     })?;
     let browser: String = text(&version, "product").chars().take(100).collect();
-    let mut page = Page::open(cdp).await?;
+    let mut page = Page::open(cdp, wanted.screenshot.is_some()).await?;
     let began = Instant::now();
-    let navigation = page.navigate(url);
+    let deadline = match wanted.screenshot {
+        None => wanted.deadline,
+        Some(_) => {
+            let time = wanted.deadline.saturating_duration_since(began);
+            wanted.deadline - PICTURE_TIME.min(time / 2)
+        }
+    };
+    let navigation = page.navigate(wanted.url);
     let settled = page.settle(events, began, deadline).await?;
     // An address that cannot be opened has a page of the browser's own, which is not read.
     if navigation.is_finished()
@@ -100,18 +127,32 @@ pub(super) async fn take(
             "the page leads to an address that is not allowed",
         ));
     }
-    if settled == Settled::Deadline {
+    // What still runs would be in the way of reading, or use up the memory before.
+    if settled == Settled::Deadline || page.is_busy {
         page.interrupt();
     }
-    let serialised = page.read(events).await?;
+    let (serialised, context) = page.read(events).await?;
     if !serialised.href.starts_with("http://") && !serialised.href.starts_with("https://") {
         return Err(Failure::new(
             FailureKind::NotOpened,
             "the page led to no http address",
         ));
     }
+    let picture = match wanted.screenshot {
+        None => None,
+        Some(screenshot) => {
+            let end = wanted.deadline + PICTURE_TIME_MORE;
+            Some(page.picture(events, &context, screenshot, end).await)
+        }
+    };
+    let (png, screenshot) = match picture {
+        None => (Vec::new(), None),
+        Some(Ok(Picture { png, shows_passage })) => (png, Some(Pictured::Taken { shows_passage })),
+        Some(Err(reason)) => (Vec::new(), Some(Pictured::Failed(reason))),
+    };
     Ok(Taken {
         html: serialised.html,
+        png,
         facts: Facts {
             final_url: serialised.href,
             status: page.status,
@@ -122,6 +163,7 @@ pub(super) async fn take(
             consent_dialogs: serialised.consents,
             browser,
             sandbox: None,
+            screenshot,
         },
     })
 }
@@ -131,16 +173,20 @@ struct Page {
     session: String,
     /// Also the main frame's identifier.
     target: String,
+    /// Whether images and fonts are loaded.
+    pictures: bool,
     settling: Settling,
     requests: u32,
     dialogs: u32,
     /// Of the main document.
     status: u16,
     is_refused: bool,
+    /// Its scripts let the last probe wait.
+    is_busy: bool,
 }
 
 impl Page {
-    async fn open(cdp: &Cdp) -> Result<Page, Failure> {
+    async fn open(cdp: &Cdp, pictures: bool) -> Result<Page, Failure> {
         let call = async |session: &str, method: &str, params: Value| {
             cdp.call(session, method, params, COMMAND_TIME_MAX).await
         };
@@ -154,7 +200,11 @@ impl Page {
         let context = text(&context, "browserContextId");
         let deny = json!({"behavior": "deny", "browserContextId": context});
         call("", "Browser.setDownloadBehavior", deny).await?;
-        let (width, height) = VIEWPORT;
+        let (width, height) = if pictures {
+            PICTURE_PIXELS_MAX
+        } else {
+            VIEWPORT
+        };
         let blank = json!({"url": "about:blank", "browserContextId": context, "width": width, "height": height});
         let target = text(&call("", "Target.createTarget", blank).await?, "targetId");
         let attach = json!({"targetId": target, "flatten": true});
@@ -168,7 +218,7 @@ impl Page {
                 "the browser opened no page",
             ));
         }
-        for (method, params) in set_up() {
+        for (method, params) in set_up(pictures) {
             cdp.post(&session, method, params);
         }
         call(&session, "Page.enable", json!({})).await?;
@@ -176,11 +226,13 @@ impl Page {
             cdp: cdp.clone(),
             session,
             target,
+            pictures,
             settling: Settling::default(),
             requests: 0,
             dialogs: 0,
             status: 0,
             is_refused: false,
+            is_busy: false,
         })
     }
 
@@ -212,6 +264,7 @@ impl Page {
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut probe: Option<JoinHandle<Result<Value, CdpError>>> = None;
+        let mut asked_at = Instant::now();
         loop {
             tokio::select! {
                 () = sleep_until(deadline) => return Ok(Settled::Deadline),
@@ -222,9 +275,11 @@ impl Page {
                     {
                         let characters = answer["result"]["value"].as_u64().unwrap_or(0);
                         self.settling.probed(characters, began.elapsed());
+                        self.is_busy = asked_at.elapsed() >= BUSY;
                     }
                     if self.settling.is_loaded() && probe.is_none() {
                         let params = json!({"expression": PROBE, "returnByValue": true});
+                        asked_at = Instant::now();
                         probe = Some(self.call("Runtime.evaluate", params, Duration::from_secs(30)));
                     }
                 }
@@ -319,7 +374,7 @@ impl Page {
             );
             return;
         }
-        for (method, params) in set_up() {
+        for (method, params) in set_up(self.pictures) {
             self.cdp.post(&child, method, params);
         }
         self.cdp
@@ -333,8 +388,11 @@ impl Page {
             .post(&self.session, "Runtime.terminateExecution", json!({}));
     }
 
-    /// Reads the page. Its scripts may be in the way, with a loop or a dialog.
-    async fn read(&mut self, events: &mut mpsc::Receiver<Event>) -> Result<Serialised, Failure> {
+    /// Reads the page. Its scripts may be in the way, with a loop or a dialog. Also gives the world in which it was read.
+    async fn read(
+        &mut self,
+        events: &mut mpsc::Receiver<Event>,
+    ) -> Result<(Serialised, Value), Failure> {
         let began = Instant::now();
         let (cdp, session, target) = (self.cdp.clone(), self.session.clone(), self.target.clone());
         let reading = async {
@@ -358,17 +416,41 @@ impl Page {
             }
         }
     }
+
+    /// Takes the page's picture, until `end` at the latest. The page was read: whatever happens to it now, it stays read.
+    async fn picture(
+        &mut self,
+        events: &mut mpsc::Receiver<Event>,
+        context: &Value,
+        wanted: &ScreenshotJob,
+        end: Instant,
+    ) -> Result<Picture, String> {
+        let began = Instant::now();
+        let (cdp, session) = (self.cdp.clone(), self.session.clone());
+        let taking = picture::take(&cdp, &session, context, wanted);
+        tokio::pin!(taking);
+        loop {
+            tokio::select! {
+                taken = &mut taking => return taken,
+                () = sleep_until(end) => return Err("there was no time for the picture".to_owned()),
+                event = events.recv() => {
+                    self.happen(event, began).map_err(|failure| failure.detail)?;
+                }
+            }
+        }
+    }
 }
 
-async fn serialised(cdp: &Cdp, session: &str, frame: &str) -> Result<Serialised, Failure> {
+async fn serialised(cdp: &Cdp, session: &str, frame: &str) -> Result<(Serialised, Value), Failure> {
     let world = json!({"frameId": frame, "worldName": "reader"});
     let world = cdp
         .call(session, "Page.createIsolatedWorld", world, READING_TIME_MAX)
         .await;
     let world = world.map_err(unread)?;
+    let context = world["executionContextId"].clone();
     let params = json!({
         "expression": SERIALISE,
-        "contextId": world["executionContextId"],
+        "contextId": context,
         "returnByValue": true,
     });
     let answer = cdp
@@ -377,6 +459,7 @@ async fn serialised(cdp: &Cdp, session: &str, frame: &str) -> Result<Serialised,
     let answer = answer.map_err(unread)?;
     let text = answer["result"]["value"].as_str();
     let read = text.and_then(|text| serde_json::from_str(text).ok());
+    let read = read.map(|read| (read, context));
     read.ok_or_else(|| Failure::new(FailureKind::TimedOut, "the page's scripts stood in the way"))
 }
 
@@ -393,11 +476,12 @@ fn text(value: &Value, name: &str) -> String {
 }
 
 /// For the page and each of its frames and workers, before the first line of it runs.
-fn set_up() -> [(&'static str, Value); 6] {
-    let blocked =
-        ["Image", "Media", "Font", "WebSocket", "Ping"].map(|kind| json!({"resourceType": kind}));
+fn set_up(pictures: bool) -> [(&'static str, Value); 6] {
+    let unseen: &[&str] = if pictures { &[] } else { &["Image", "Font"] };
+    let blocked = ["Media", "WebSocket", "Ping"].iter().chain(unseen);
+    let blocked = blocked.map(|kind| json!({"resourceType": kind}));
     let schemes = ["file:*", "ftp:*"].map(|pattern| json!({"urlPattern": pattern}));
-    let patterns: Vec<Value> = blocked.into_iter().chain(schemes).collect();
+    let patterns: Vec<Value> = blocked.chain(schemes).collect();
     [
         (
             "Network.enable",

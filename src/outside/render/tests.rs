@@ -19,9 +19,12 @@ use crate::outside::chance;
 use crate::outside::network::{Asker, ForbiddenHosts, LabHost, Network, NetworkSettings};
 use crate::outside::render::budget::BudgetLimits;
 use crate::outside::render::guard::{Guard, Pass, REFUSED_HEADER};
-use crate::outside::render::job::{self, Answer, FailureKind, Job, Outcome, Settled, VERSION};
+use crate::outside::render::job::{
+    self, Answered, FailureKind, Job, Outcome, PNG_BYTES_MAX, Pictured, ScreenshotJob, Settled,
+    VERSION,
+};
 use crate::outside::render::worker::Worker;
-use crate::outside::render::{RenderError, Renderer, RendererSettings, Workers};
+use crate::outside::render::{RenderError, Renderer, RendererSettings, Workers, picture};
 use crate::outside::web::{Web, WebSettings};
 
 const FAKE: &str =
@@ -78,16 +81,17 @@ fn job(browser: &str) -> Job {
         jit: false,
         deadline_ms: 2_500,
         inspects: false,
+        screenshot: None,
     }
 }
 
 /// The answer of a worker whose browser behaves in this manner.
-async fn answer(folder: &Folder, manner: &str) -> (Answer, Vec<u8>, Duration) {
+async fn answer(folder: &Folder, manner: &str) -> (Answered, Duration) {
     let script = fake_browser::script(&folder.0, manner, FAKE);
     asked(folder, &job(&script.display().to_string())).await
 }
 
-async fn asked(folder: &Folder, job: &Job) -> (Answer, Vec<u8>, Duration) {
+async fn asked(folder: &Folder, job: &Job) -> (Answered, Duration) {
     let began = Instant::now();
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     let (from, to) = tokio::io::split(theirs);
@@ -99,14 +103,13 @@ async fn asked(folder: &Folder, job: &Job) -> (Answer, Vec<u8>, Duration) {
     };
     let (served, read) = tokio::join!(worker.serve(from, to), told);
     served.expect("served");
-    let (answer, html) = read.expect("an answer");
-    (answer, html, began.elapsed())
+    (read.expect("an answer"), began.elapsed())
 }
 
 /// How a failure is reported, and that it leaves nothing behind.
 async fn check_failure(manner: &str, kind: FailureKind, word: &str) {
     let folder = Folder::new();
-    let (answer, html, took) = answer(&folder, manner).await;
+    let (Answered { answer, html, .. }, took) = answer(&folder, manner).await;
     let Outcome::Failed { kind: told, detail } = answer.outcome else {
         panic!("{manner}: {answer:?}");
     };
@@ -120,7 +123,7 @@ async fn check_failure(manner: &str, kind: FailureKind, word: &str) {
 async fn a_page_is_given_as_the_browser_shows_it() {
     for (manner, settled) in [("asks", Settled::Quiet), ("restless", Settled::Deadline)] {
         let folder = Folder::new();
-        let (answer, html, _) = answer(&folder, manner).await;
+        let (Answered { answer, html, .. }, _) = answer(&folder, manner).await;
         let Outcome::Rendered(facts) = answer.outcome else {
             panic!("{manner}: {answer:?}");
         };
@@ -135,6 +138,63 @@ async fn a_page_is_given_as_the_browser_shows_it() {
     }
 }
 
+/// What a worker answers that is asked for a picture, too.
+async fn pictured(manner: &str) -> Answered {
+    let folder = Folder::new();
+    let script = fake_browser::script(&folder.0, manner, FAKE);
+    let mut job = job(&script.display().to_string());
+    let passage = Some("The ferry to the island".to_owned());
+    job.screenshot = Some(ScreenshotJob { passage });
+    let (answered, took) = asked(&folder, &job).await;
+    assert!(took < Duration::from_secs(8), "{manner}: {took:?}");
+    assert_eq!(folder.profiles(), 0, "{manner}");
+    answered
+}
+
+#[tokio::test]
+async fn a_picture_comes_with_the_page_and_is_small_enough() {
+    for (manner, shows_passage) in [
+        ("plain", true),
+        ("not-there", false),
+        ("picture-large", true),
+    ] {
+        let Answered { answer, html, png } = pictured(manner).await;
+        let Outcome::Rendered(facts) = answer.outcome else {
+            panic!("{manner}: {answer:?}");
+        };
+        assert_eq!(
+            facts.screenshot,
+            Some(Pictured::Taken { shows_passage }),
+            "{manner}"
+        );
+        assert_eq!(picture::size(&png), Some((640, 800)), "{manner}");
+        assert!(png.len() <= PNG_BYTES_MAX && !html.is_empty(), "{manner}");
+    }
+}
+
+#[tokio::test]
+async fn a_picture_that_cannot_be_taken_leaves_the_page() {
+    for (manner, word) in [
+        ("picture-refused", "Unable to capture"),
+        ("picture-of-text", "no picture"),
+        ("picture-huge", "larger than"),
+        ("picture-crashes", "process ended"),
+        ("picture-lost", "gone"),
+        ("picture-hangs", ""),
+    ] {
+        let Answered { answer, html, png } = pictured(manner).await;
+        let Outcome::Rendered(facts) = answer.outcome else {
+            panic!("{manner}: {answer:?}");
+        };
+        let Some(Pictured::Failed(reason)) = facts.screenshot else {
+            panic!("{manner}: {facts:?}");
+        };
+        assert!(reason.contains(word), "{manner}: {reason}");
+        assert!(png.is_empty(), "{manner}");
+        assert!(String::from_utf8_lossy(&html).contains("The ferry to the island"));
+    }
+}
+
 #[tokio::test]
 async fn a_browser_that_does_not_start_is_told_with_its_remedy() {
     check_failure("exits", FailureKind::NoBrowser, "did not start").await;
@@ -144,7 +204,7 @@ async fn a_browser_that_does_not_start_is_told_with_its_remedy() {
         ("/nowhere/browser", "render.browser"),
         ("/bin/false", "did not start"),
     ] {
-        let (answer, ..) = asked(&folder, &job(browser)).await;
+        let (Answered { answer, .. }, _) = asked(&folder, &job(browser)).await;
         assert!(
             matches!(&answer.outcome, Outcome::Failed { kind: FailureKind::NoBrowser, detail } if detail.contains(word)),
             "{answer:?}"
@@ -152,7 +212,7 @@ async fn a_browser_that_does_not_start_is_told_with_its_remedy() {
     }
     let mut other = job("/bin/false");
     other.version = VERSION + 1;
-    let (answer, ..) = asked(&folder, &other).await;
+    let (Answered { answer, .. }, _) = asked(&folder, &other).await;
     assert!(matches!(
         answer.outcome,
         Outcome::Failed {
@@ -174,7 +234,7 @@ async fn a_page_that_cannot_be_opened_is_told_apart() {
 
 #[tokio::test]
 async fn a_browser_that_hangs_is_ended_soon_after_the_deadline() {
-    check_failure("silent", FailureKind::BrowserLost, "").await;
+    check_failure("silent", FailureKind::TimedOut, "in time").await;
     check_failure("hangs", FailureKind::TimedOut, "").await;
 }
 
@@ -476,8 +536,8 @@ async fn one_place_is_for_one_page() {
     let cleared = web.clear_for(Asker::Buyer, &target, deadline).await;
     let cleared = cleared.expect("a public address");
     let (one, other) = tokio::join!(
-        renderer.render(&cleared, "a"),
-        renderer.render(&cleared, "b")
+        renderer.render(&cleared, "a", None),
+        renderer.render(&cleared, "b", None)
     );
     // The first holds the place until its hard end, and the second then has one of its own.
     for outcome in [one, other] {

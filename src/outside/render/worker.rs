@@ -19,7 +19,7 @@ use tokio::time::{Instant, timeout};
 use crate::outside::render::cdp::Cdp;
 use crate::outside::render::job::{self, FailureKind, Job, Outcome, VERSION};
 use crate::outside::render::launch::{Launched, Options, find};
-use crate::outside::render::page::{self, Failure, Taken};
+use crate::outside::render::page::{self, Failure, Taken, Wanted};
 use crate::outside::render::remove_folder;
 
 /// The longest deadline that is taken from a job.
@@ -91,12 +91,12 @@ impl Worker {
             () = closed(&mut from) => return Ok(()),
         };
         match outcome {
-            Ok(Taken { html, facts }) => {
-                job::write_answer(&mut to, Outcome::Rendered(facts), html.as_bytes()).await
+            Ok(Taken { html, png, facts }) => {
+                job::write_answer(&mut to, Outcome::Rendered(facts), html.as_bytes(), &png).await
             }
             Err(Failure { kind, detail }) => {
                 let detail = detail.chars().take(300).collect();
-                job::write_answer(&mut to, Outcome::Failed { kind, detail }, b"").await
+                job::write_answer(&mut to, Outcome::Failed { kind, detail }, b"", b"").await
             }
         }
     }
@@ -158,12 +158,18 @@ impl Worker {
             proxy_port: relay.port,
             user_agent: &job.user_agent,
             jit: job.jit,
+            pictures: job.screenshot.is_some(),
             own_group: self.own_groups,
             nests: self.nests,
         })
         .map_err(no_browser)?;
         let (cdp, mut events) = Cdp::new(to, from);
-        let taking = page::take(&cdp, &mut events, &job.url, deadline);
+        let wanted = Wanted {
+            url: &job.url,
+            deadline,
+            screenshot: job.screenshot.as_ref(),
+        };
+        let taking = page::take(&cdp, &mut events, &wanted);
         let taken = tokio::time::timeout_at(deadline + READING_MAX, taking).await;
         let mut taken = taken.unwrap_or_else(|_| {
             Err(Failure::new(

@@ -161,7 +161,11 @@ impl Answer {
     fn of_text((status, text): (u16, Vec<u8>)) -> Answer {
         let wire = Wire::default();
         wire.bytes.fetch_add(text.len() as u64, Ordering::Relaxed);
-        let body = ureq::Body::builder().mime_type("text/plain").data(text);
+        let mime_type = match text.starts_with(b"<!doctype html>") {
+            true => "text/html; charset=utf-8",
+            false => "text/plain",
+        };
+        let body = ureq::Body::builder().mime_type(mime_type).data(text);
         let mut response = Response::new(body);
         *response.status_mut() = ureq::http::StatusCode::from_u16(status).expect("a status");
         Answer {

@@ -128,7 +128,9 @@ impl FetchError {
                 ConvertError::NotText
                 | ConvertError::EncryptedPdf
                 | ConvertError::UnmappedPdf
-                | ConvertError::DamagedPdf,
+                | ConvertError::DamagedPdf
+                | ConvertError::EncryptedDocument
+                | ConvertError::DamagedDocument,
             ) => "unsupported_content_type",
         }
     }
@@ -274,7 +276,7 @@ impl fmt::Display for FetchError {
             }
             FetchError::ContentType(kind) => write!(
                 f,
-                "The target is {kind}; name a page, a feed, a PDF or another text: HTML, markdown, plain text, JSON, XML and CSV are converted"
+                "The target is {kind}; name a page, a feed, a PDF, a document or another text: HTML, markdown, plain text, JSON, XML, CSV, DOCX, ODT, EPUB, XLSX and Jupyter notebooks are converted"
             ),
             FetchError::Convert(error) => error.fmt(f),
         }

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use super::body::Drained;
 use super::*;
-use crate::domain::excerpt::Selectors;
+use crate::domain::excerpt::Extent;
 use crate::domain::target::TargetError;
 use crate::markdown::{ConvertError, PAGE_BYTES_MAX};
 use crate::outside::loopback::{Next, Request, Server};
@@ -123,7 +123,7 @@ fn options() -> FetchOptions {
     FetchOptions {
         keeps_empty: false,
         full: true,
-        selectors: Selectors::default(),
+        extent: Extent::default(),
         if_none_match: None,
         if_modified_since: None,
         deadline: Instant::now() + Duration::from_secs(20),

@@ -8,6 +8,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 const MANNER: &str = "FAKE_BROWSER";
@@ -131,6 +133,14 @@ impl Fake {
                 self.open(&manner);
                 return true;
             }
+            "Runtime.evaluate" if is_of_picture(command) => {
+                let part = json!({"x": 0, "y": 40, "width": 640, "height": 800, "found": !is("not-there")});
+                json!({"result": {"value": part.to_string()}})
+            }
+            "Page.captureScreenshot" => match self.picture(&manner, command) {
+                Some(answer) => answer,
+                None => return true,
+            },
             "Runtime.evaluate" => {
                 let is_probe = command["params"]["contextId"].is_null();
                 if is("hangs") || (is("restless") && is_probe) {
@@ -173,6 +183,29 @@ impl Fake {
         self.event("Page.loadEventFired", json!({}));
     }
 
+    /// What the browser says of a picture; nothing, if it does not answer.
+    fn picture(&mut self, manner: &str, command: &Value) -> Option<Value> {
+        let is_smaller = command["params"]["clip"]["scale"].as_f64() < Some(1.0);
+        let bytes = match manner {
+            "picture-refused" => {
+                let error = json!({"message": "Unable to capture screenshot"});
+                self.send(json!({"id": command["id"], "error": error}));
+                return None;
+            }
+            "picture-crashes" => {
+                self.event("Inspector.targetCrashed", json!({}));
+                return None;
+            }
+            "picture-hangs" => return None,
+            "picture-lost" => std::process::exit(1),
+            "picture-of-text" => b"<svg onload=alert(1)>".to_vec(),
+            "picture-huge" => png(2_000_000),
+            "picture-large" if !is_smaller => png(2_000_000),
+            _ => png(1_000),
+        };
+        Some(json!({"data": STANDARD.encode(bytes)}))
+    }
+
     /// What the serialiser gives.
     fn page(&self, manner: &str) -> String {
         let html = match manner {
@@ -208,6 +241,20 @@ impl Fake {
         let status = answer.lines().next().unwrap_or_default();
         page_of(&self.url).replacen("<p>", &format!("<p>The site answered {status}. "), 1)
     }
+}
+
+/// Whether a script makes the page ready for its picture.
+fn is_of_picture(command: &Value) -> bool {
+    let expression = command["params"]["expression"].as_str();
+    expression.is_some_and(|text| text.contains("::highlight"))
+}
+
+/// A PNG by its first and last bytes, with so many between them.
+fn png(bytes: usize) -> Vec<u8> {
+    let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x02\x80\0\0\x03\x20".to_vec();
+    png.resize(png.len() + bytes, 0);
+    png.extend(b"\0\0\0\0IEND\xae\x42\x60\x82");
+    png
 }
 
 /// A page that has text.
