@@ -23,10 +23,11 @@ use crate::flows::operations::{certificates, due, health, ledger_check, pause, r
 use crate::flows::quotes::offers;
 use crate::flows::sale::{recall, sent, verify_settlement};
 use crate::http::forwarded::TrustedProxies;
+use crate::http::hooks::Hooks;
 use crate::http::request_ids::RequestIds;
 use crate::http::router::Router;
 use crate::http::server::{self, Server, Transport};
-use crate::http::service::{Hooks, Limits, Shell};
+use crate::http::service::{Limits, Shell};
 use crate::http::tls::Tls;
 use crate::http::to_https::ToHttps;
 use crate::http::{Bodies, Call, Encoder, Method, Reply, Route};
@@ -36,6 +37,7 @@ use crate::outside::clock::Clock;
 use crate::outside::descriptors::descriptors_max;
 use crate::routes::ROUTES;
 use crate::sandbox::ledger::Ledger;
+use crate::sync::lock;
 
 /// Largest request body (decisions, Numbers).
 const BODY_BYTES_MAX: usize = 64 * 1024;
@@ -419,10 +421,7 @@ static SANDBOX_ROUTES: &[Route<Sandbox, ()>] = &[
 
 async fn ask_sandbox(sandbox: Arc<Sandbox>, call: Call) -> Reply {
     let now = sandbox.clock.now();
-    let mut ledger = sandbox
-        .ledger
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut ledger = lock(&sandbox.ledger);
     let answer = ledger.answer(call.method.name(), &call.path, &call.body, now);
     Reply::json(answer.status, answer.json)
 }

@@ -40,7 +40,7 @@
 //! - [`http`]: hyper's shell and its TLS, which know no product. [`store`]: redb, one writer thread. [`outside`]: everything that
 //!   leaves the process. [`config`]: from settings to checked values. [`limits`]: how often whom is served.
 //!   [`bounds`]: the table of everything that strangers can make the service hold.
-//!   [`metrics`], [`log`].
+//!   [`metrics`], [`log`], [`sync`] (locks).
 //! - [`state`]: what the running service knows beside its data file: sales in flight, health, offers.
 //! - [`app`]: what handlers and flows share.
 //! - [`flows`]: what can happen, a folder for each part: [`flows::sale`], [`flows::content`] (what is sold),
@@ -82,6 +82,8 @@ pub mod x402;
 pub mod pages;
 pub mod pdf;
 pub mod sandbox;
+
+pub mod sync;
 
 pub mod bounds;
 pub mod config;

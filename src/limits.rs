@@ -12,6 +12,7 @@ use ratelimit::{Builder, Clock, Ratelimiter, TryWaitError};
 
 use crate::domain::rate::{OF_DOMAIN, RateClass, Standing, WINDOW_SECONDS};
 use crate::outside::clock::Stopwatch;
+use crate::sync::lock;
 
 /// Requests of each kind in a minute; 0 is no limit.
 #[derive(Clone, Copy, Debug)]
@@ -183,10 +184,7 @@ impl<K: Eq + Hash> Buckets<K> {
         // The map uses the hash's other end.
         let hash = self.hasher.hash_one(key) >> 32;
         let position = usize::try_from(hash).unwrap_or_default() % SHARDS;
-        // A panic inside leaves numbers behind, not a broken structure.
-        self.shards[position]
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        lock(&self.shards[position])
     }
 
     #[cfg(test)]

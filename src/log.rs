@@ -17,6 +17,8 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter};
 use tracing_subscriber::registry::LookupSpan;
 
+use crate::sync::lock;
+
 const FLUSH_EVERY: Duration = Duration::from_millis(100);
 /// A buffer this full is written at once.
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
@@ -30,9 +32,7 @@ static TROUBLES: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
 /// The latest warnings and errors as they were logged, one JSON object each, oldest first. A terminal's are not
 /// remembered: anyone who sits there has seen them.
 pub fn troubles() -> Vec<String> {
-    let troubles = TROUBLES
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let troubles = lock(&TROUBLES);
     troubles.iter().cloned().collect()
 }
 
@@ -41,9 +41,7 @@ fn remember(line: &[u8]) {
     let begin = line.iter().position(|byte| *byte == b'{').unwrap_or(0);
     let end = line.len().min(begin + TROUBLE_BYTES_MAX);
     let line = String::from_utf8_lossy(&line[begin..end]);
-    let mut troubles = TROUBLES
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut troubles = lock(&TROUBLES);
     if troubles.len() == TROUBLES_MAX {
         troubles.pop_front();
     }
@@ -97,12 +95,7 @@ struct Lines(Arc<Mutex<Vec<u8>>>);
 
 impl Lines {
     fn flush(&self) {
-        let bytes = std::mem::take(
-            &mut *self
-                .0
-                .lock()
-                .unwrap_or_else(|poisoned| poisoned.into_inner()),
-        );
+        let bytes = std::mem::take(&mut *lock(&self.0));
         if !bytes.is_empty() {
             // Nobody is left to tell when standard error is gone.
             let _ = io::stderr().write_all(&bytes);
@@ -137,11 +130,7 @@ struct Line<'a> {
 impl io::Write for Line<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let buffered = {
-            let mut buffer = self
-                .lines
-                .0
-                .lock()
-                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            let mut buffer = lock(&self.lines.0);
             buffer.extend_from_slice(bytes);
             buffer.len()
         };

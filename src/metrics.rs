@@ -1,10 +1,12 @@
 //! Counters for /metrics and the console, labelled by route pattern, never by raw path.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
+
+use crate::sync::lock;
 
 /// Upper bounds of the duration histogram's buckets, in microseconds.
 pub const BUCKETS_US: [u64; 9] = [
@@ -206,11 +208,4 @@ impl Metrics {
         self.ledger_checks.count([outcome]);
         self.missing_units.set([], missing_units);
     }
-}
-
-/// A panic while a counter was being raised leaves a number behind, not a broken structure.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
 }

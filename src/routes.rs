@@ -3,7 +3,7 @@
 
 use crate::api::buyer::{
     access, check, diagnose, first_words, legacy, preview, proof_bundle, proof_pack, purchases,
-    quotes, reports, retry,
+    quotes, reports, retry, several_quotes, wallet,
 };
 use crate::api::directory::discovery::{
     crawlers, figures, full, health, keys, llms, manifest, trust,
@@ -110,6 +110,21 @@ const TARGET_URL: Parameter = Parameter {
     one_of: &[],
 };
 
+const PAGES: Parameter = Parameter {
+    name: "target_urls",
+    doc: "Pages to be quoted together, at most 10, between lines, commas or spaces; instead of target_url.",
+    one_of: &[],
+};
+const TEXTS: Parameter = Parameter {
+    name: "texts",
+    doc: "How many texts of your own are sources beside target_urls, at most 10; 0 when absent.",
+    one_of: &[],
+};
+const CHECKED_AGAINST: Parameter = Parameter {
+    name: "target_urls",
+    doc: "The pages to check against, between lines, commas or spaces; a sample page when both this and texts are absent.",
+    one_of: &[],
+};
 const TARGET_URLS: Parameter = Parameter {
     name: "target_urls",
     doc: "Public URLs between lines, commas or spaces; a bare domain is read by https.",
@@ -291,16 +306,19 @@ pub static ROUTES: &[Row] = &[
         query: &[DEPTH, SOURCE], price: Price::Of(Product::Check), statuses: &[422], rate: RateClass::Probe,
         ..paid("The challenge of a check, for directories; takes no payment") }),
     post("/v1/x402/retry", run!(retry::redeem), Endpoint {
-        takes: Some(&ACCESS_REQUEST), or_takes: &[&PROOF_PACK_REQUEST], price: Price::Credit, rate: RateClass::Credit,
+        takes: Some(&ACCESS_REQUEST), or_takes: &[&PAGES_REQUEST, &PROOF_PACK_REQUEST, &PROOF_BUNDLE_REQUEST, &CHECK_REQUEST],
+        price: Price::Credit, rate: RateClass::Credit,
         statuses: &[400, 402, 409, 413, 415, 422, 503],
         ..paid("Redeem the retry credit of an accepted payment, with the body that was sent with it") }),
 
     // What was paid, read again; not in OpenAPI, of which directories take 40 operations
     get("/v1/x402/purchases", run!(purchases::list), Endpoint {
         query: &[LIMIT, BEFORE], needs: &[SIGN_IN], statuses: &[402, 422, 503], rate: RateClass::Quote, in_openapi: false,
+        tool: Some("list_purchases"),
         ..Endpoint::new(Tag::Reports, "Your purchases of the last 30 days, for the wallet that paid; spends nothing") }),
     get("/v1/x402/purchases/{purchase_id}", run!(purchases::read), Endpoint {
         needs: &[SIGN_IN], statuses: &[402, 404, 410, 503], rate: RateClass::Quote, in_openapi: false,
+        tool: Some("read_purchase"),
         ..Endpoint::new(Tag::Reports, "The answer of one of your purchases again, while it is kept; spends nothing") }),
 
     // Legacy
@@ -314,8 +332,11 @@ pub static ROUTES: &[Row] = &[
 
     // Quotes
     get("/v1/x402/quote", run!(quotes::tiers), Endpoint {
-        query: &[TARGET_URL, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
-        tool: Some("quote_page"), ..Endpoint::new(Tag::Quotes, "Price and availability of every tier for one page; spends nothing") }),
+        query: &[TARGET_URL, PAGES, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
+        tool: Some("quote_page"), ..Endpoint::new(Tag::Quotes, "Price and availability of every tier for one page, or for several; spends nothing") }),
+    get("/v1/x402/check/quote", run!(several_quotes::checks), Endpoint {
+        query: &[CHECKED_AGAINST, TEXTS, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote, in_openapi: false,
+        tool: Some("quote_check"), ..Endpoint::new(Tag::Quotes, "Price of every depth for a check against given sources; spends nothing") }),
     get("/v1/proof-pack/quote", run!(quotes::packs), Endpoint {
         query: &[TARGET_URL, QUESTION, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
         tool: Some("quote_report"), ..Endpoint::new(Tag::Quotes, "Price of every pack for a report on one source; spends nothing") }),
@@ -338,6 +359,8 @@ pub static ROUTES: &[Row] = &[
         query: &[TARGET_URL, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("What a report would hold") }),
     get("/checkout/confidence", page_or_json!(preview::confidence_page, preview::confidence), Endpoint {
         query: &[PRODUCT, TARGET_URL, TARGET_URLS, TIER, PACK, BUNDLE, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("Whether everything is in place for a purchase") }),
+    get("/buy", run!(wallet::page), Endpoint {
+        query: &[TARGET_URL, QUESTION, TIER, PACK, SOURCE], statuses: &[400, 422], rate: RateClass::Quote, ..Endpoint::page("Buy a page or a report with a browser's wallet") }),
     get("/checkout/{quote_id}", page_or_json!(quotes::resume_page, quotes::receipt), Endpoint {
         statuses: &[404, 410], ..Endpoint::page("Resume a kept quote") }),
 
@@ -351,6 +374,9 @@ pub static ROUTES: &[Row] = &[
     get("/v1/proof-pack/reports/{report_id}/source", run!(reports::source_text), Endpoint {
         gives: "text/markdown", statuses: &[404, 410, 503], rate: RateClass::Quote,
         tool: Some("report_source"), ..Endpoint::new(Tag::Reports, "The text that a report's citations are slices of, and its source hash covers") }),
+    get("/v1/proof-pack/reports/{report_id}/screenshot", run!(reports::screenshot), Endpoint {
+        gives: "image/png", in_openapi: false, statuses: &[404, 410, 503],
+        ..Endpoint::new(Tag::Reports, "The picture of the page that a report was bought with") }),
     get("/v1/proof-pack/reports/{report_id}/verify", run!(reports::verify), Endpoint {
         statuses: &[404, 410, 503], rate: RateClass::Quote,
         tool: Some("verify_report"), ..Endpoint::new(Tag::Reports, "Recompute a report's hashes and check its citations against the kept source") }),
@@ -520,7 +546,7 @@ pub static ROUTES: &[Row] = &[
         "Try a mail again that is not sent") },
     Row { method: Method::Post, ..operator("/operator/mails/{key}/delete", run!(operator::mails::delete_mail), "Forget a mail") },
     operator("/operator/export/{what}", run!(operator::export::export), "Everything of a kind, as JSON or CSV"),
-    operator("/operator/person", run!(operator::data::show_person), "What is known of an e-mail address"),
+    operator("/operator/person", run!(operator::data::show_person), "What is known of an e-mail address, or of a payer's"),
     Row { method: Method::Post, ..operator("/operator/forget", run!(operator::data::forget_person),
         "Delete what is known of an e-mail address") },
     operator("/operator/payments", run!(operator::payments), "The newest payments, by state if asked"),

@@ -8,7 +8,7 @@ use crate::app::{App, Row};
 use crate::domain::endpoint::Price;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::Refusal;
-use crate::http::service::{Admission, Arrived};
+use crate::http::hooks::{Admission, Arrived};
 use crate::http::{HeaderMap, Method, Reply};
 use crate::state::health;
 

@@ -15,4 +15,6 @@ pub mod quotes;
 pub mod report_page;
 pub mod reports;
 pub mod retry;
+pub mod several_quotes;
 pub mod sources;
+pub mod wallet;

@@ -11,7 +11,7 @@ use crate::domain::level::{LineItem, Product};
 use crate::domain::rate::{Standing, WINDOW_SECONDS};
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, RetryCredit, With};
 use crate::flows::sale::refusals::{self, PaidAttempt};
-use crate::http::service::{Asked, Refused, method_list};
+use crate::http::hooks::{Asked, Refused, method_list};
 use crate::http::{Call, HeaderMap, Reply};
 use crate::pages::error::ErrorView;
 use crate::x402::encoding;

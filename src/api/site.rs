@@ -89,7 +89,7 @@ pub fn home_page(app: &App, call: &Call) -> Reply {
         pages::buyer::home::page(&pages::buyer::home::HomeView {
             site,
             sample_markdown: &app.sample.markdown,
-            report: &app.sample.report.report,
+            outcomes: &app.sample.outcomes,
         })
     })
 }
@@ -372,5 +372,35 @@ pub fn price_text(price: Price) -> Option<String> {
         }
         Price::Credit => Some("a retry credit".to_owned()),
         Price::Transfer => Some("a transfer of the tier's price".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::domain::endpoint::Price;
+    use crate::http::Guard;
+    use crate::pages::docs::snippets::{self, SNIPPETS};
+    use crate::routes::ROUTES;
+
+    #[test]
+    fn every_example_belongs_to_a_public_endpoint() {
+        for snippet in &SNIPPETS {
+            let is_there = ROUTES.iter().any(|row| {
+                (row.method.name(), row.path) == (snippet.method, snippet.path)
+                    && row.guard == Guard::Everyone
+            });
+            assert!(is_there, "{}", snippet.name);
+        }
+    }
+
+    #[test]
+    fn every_paid_operation_has_an_example() {
+        let sold = ROUTES.iter().filter(|row| {
+            row.method.name() == "POST" && matches!(row.about.price, Price::Of(_) | Price::Credit)
+        });
+        for row in sold {
+            let has_example = snippets::of("POST", row.path).next().is_some();
+            assert!(has_example, "{}", row.path);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::domain::amount::Amount;
 use crate::domain::bundle::Bundle;
+use crate::domain::check::CheckDepth;
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 
@@ -14,6 +15,8 @@ pub struct Estimate {
     pub pages: (u64, Tier),
     pub reports: (u64, Pack),
     pub bundles: (u64, Bundle),
+    /// Sources of checked texts.
+    pub checks: (u64, CheckDepth),
 }
 
 /// What one kind comes to.
@@ -37,10 +40,15 @@ impl Estimate {
         Line::of(self.bundles.0, self.bundles.1.price())
     }
 
-    /// What is paid call by call, in USDC. Bundles are paid through a payment link, in dollars.
-    pub fn by_call(&self) -> Amount {
-        let sums = [self.pages().sum, self.reports().sum].map(Amount::units);
-        Amount::from_units(sums[0].saturating_add(sums[1]))
+    pub fn checks(&self) -> Line {
+        Line::of(self.checks.0, self.checks.1.price())
+    }
+
+    /// Everything together, in USDC.
+    pub fn total(&self) -> Amount {
+        let lines = [self.pages(), self.reports(), self.bundles(), self.checks()];
+        let units = lines.map(|line| line.sum.units()).into_iter();
+        Amount::from_units(units.fold(0, u64::saturating_add))
     }
 }
 
@@ -78,11 +86,13 @@ mod tests {
             pages: (1_000, Tier::Fresh),
             reports: (20, Pack::Standard),
             bundles: (COUNT_MAX, Bundle::Audit),
+            checks: (3, CheckDepth::Quick),
         };
         assert_eq!(estimate.pages().sum.to_string(), "30");
         assert_eq!(estimate.reports().sum.to_string(), "5");
-        assert_eq!(estimate.by_call().to_string(), "35");
         assert_eq!(estimate.bundles().sum.to_string(), "20000000");
+        assert_eq!(estimate.checks().sum.to_string(), "0.3");
+        assert_eq!(estimate.total().to_string(), "20000035.3");
     }
 
     #[test]

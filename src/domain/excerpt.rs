@@ -57,6 +57,14 @@ pub struct Selectors {
     pub exclude: Option<String>,
 }
 
+/// What of a page's HTML is read. [`Default`] is the page as it is cached.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extent {
+    pub selectors: Selectors,
+    /// The comments under an article too, which are left out otherwise.
+    pub comments: bool,
+}
+
 /// What an excerpt may be long at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
@@ -98,6 +106,13 @@ impl Omitted {
 impl Selectors {
     pub fn is_nothing(&self) -> bool {
         *self == Selectors::default()
+    }
+}
+
+impl Extent {
+    /// Whether it is what is read of a page that the cache may hold.
+    pub fn is_usual(&self) -> bool {
+        *self == Extent::default()
     }
 }
 

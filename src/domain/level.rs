@@ -94,7 +94,7 @@ static TABLE: [Row; 4] = [
           shows: &[&["decision", "label"], &["answer"], &["report_url"]] },
     Row { product: Product::Check, name: "check", path: "/v1/x402/check", word: "depth", plural: "depths",
           policy_word: "policy", header: "X-Service-Depth", paid_header: "x-service-payment-depth",
-          request: &CHECK_REQUEST, quantity_max: check::SOURCES_MAX, quote_path: "/v1/x402/check",
+          request: &CHECK_REQUEST, quantity_max: check::SOURCES_MAX, quote_path: "/v1/x402/check/quote",
           invalid: Code::InvalidDepth, mismatch: Code::DepthMismatch,
           tags: &["grounding", "fact-check", "citations", "verification"],
           shows: &[&["score"], &["corrections"], &["report_url"]] },

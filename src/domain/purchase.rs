@@ -1,5 +1,7 @@
 //! A resolved purchase: query, header and body agree.
 
+pub mod record;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -7,7 +9,7 @@ use crate::domain::amount::Amount;
 use crate::domain::bundle::Bundle;
 use crate::domain::cache::Reading;
 use crate::domain::check::CheckDepth;
-use crate::domain::excerpt::Excerpt;
+use crate::domain::excerpt::{Excerpt, Extent};
 use crate::domain::keys::Fingerprint;
 use crate::domain::level::{Level, LineItem, Product};
 use crate::domain::pack::Pack;
@@ -46,6 +48,9 @@ pub struct ProofPackPurchase {
     /// The pack's name.
     pub pack: String,
     pub choices: Choices,
+    /// Whether a picture of the page is part of the report.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub screenshot: bool,
 }
 
 /// How the page is read.
@@ -56,21 +61,33 @@ pub struct Choices {
     /// `None`: what the level does by itself. So never that, in words.
     #[serde(default)]
     render: Option<Render>,
+    /// The comments under an article are read too. Such a page neither enters the cache nor comes from it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    include_comments: bool,
 }
 
 impl Choices {
-    /// Rendered as the level does by itself.
+    /// Rendered as the level does by itself, without comments.
     fn refresh(force_refresh: bool) -> Self {
         Choices {
             force_refresh,
-            render: None,
+            ..Choices::default()
         }
     }
 
     pub fn new(level: Level, force_refresh: bool, render: Option<Render>) -> Self {
         Choices {
-            force_refresh,
             render: render.filter(|render| *render != Render::of_level(level)),
+            ..Choices::refresh(force_refresh)
+        }
+    }
+
+    /// The same with the comments under an article, or without.
+    #[must_use]
+    pub fn with_comments(self, include_comments: bool) -> Self {
+        Choices {
+            include_comments,
+            ..self
         }
     }
 }
@@ -82,10 +99,13 @@ pub struct PagesPurchase {
     pub target_urls: Vec<String>,
     /// The tier's name.
     pub tier: String,
-    /// Skip reading the cache.
-    pub force_refresh: bool,
+    #[serde(flatten)]
+    pub choices: Choices,
     /// With fewer pages than this the sale is refused.
     pub min_pages: usize,
+    /// The part of each page that is sold, where it is not the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excerpt: Option<Box<Excerpt>>,
 }
 
 /// A report on what several sources say together.
@@ -95,8 +115,8 @@ pub struct ProofBundlePurchase {
     pub question: String,
     /// The bundle's name.
     pub bundle: String,
-    /// Skip reading the cache, be it stated or the default of the bundle's pack.
-    pub force_refresh: bool,
+    #[serde(flatten)]
+    pub choices: Choices,
 }
 
 /// A text, to be checked claim by claim against sources.
@@ -106,8 +126,8 @@ pub struct CheckPurchase {
     pub sources: Vec<SourceInput>,
     /// The depth's name.
     pub depth: String,
-    /// Skip reading the cache.
-    pub force_refresh: bool,
+    #[serde(flatten)]
+    pub choices: Choices,
 }
 
 /// A source as a buyer names it.
@@ -164,13 +184,15 @@ impl ProofBundlePurchase {
         bundle: Bundle,
         question: Option<&str>,
         force_refresh: Option<bool>,
+        render: Option<Render>,
     ) -> Self {
         let refreshes = bundle.pack().refreshes_by_default();
+        let refresh = force_refresh.unwrap_or(refreshes);
         ProofBundlePurchase {
             sources,
             question: asked(question).to_owned(),
             bundle: bundle.name().to_owned(),
-            force_refresh: force_refresh.unwrap_or(refreshes),
+            choices: Choices::new(Level::Bundle(bundle), refresh, render),
         }
     }
 
@@ -221,7 +243,13 @@ impl ProofPackPurchase {
                 force_refresh.unwrap_or(pack.refreshes_by_default()),
                 render,
             ),
+            screenshot: false,
         }
+    }
+
+    /// The same with a picture of the page, if one is asked for.
+    pub fn with_screenshot(self, screenshot: bool) -> Self {
+        ProofPackPurchase { screenshot, ..self }
     }
 
     pub fn pack(&self) -> Pack {
@@ -273,7 +301,10 @@ impl Purchase {
                 pack.target_url = String::new();
                 pack.question = String::new();
             }
-            Purchase::Pages(pages) => pages.target_urls.iter_mut().for_each(String::clear),
+            Purchase::Pages(pages) => {
+                pages.target_urls.iter_mut().for_each(String::clear);
+                pages.excerpt = None;
+            }
             Purchase::ProofBundle(bundle) => {
                 bundle.sources = vec![SourceInput::Page(String::new()); bundle.sources.len()];
                 bundle.question = String::new();
@@ -329,12 +360,27 @@ impl Purchase {
         }
     }
 
-    /// The part of the page that is bought, where it is not the whole.
+    /// The part of the page, or of each page, that is bought, where it is not the whole.
     pub fn excerpt(&self) -> Option<&Excerpt> {
         match self {
             Purchase::Context(context) => context.excerpt.as_deref(),
-            _ => None,
+            Purchase::Pages(pages) => pages.excerpt.as_deref(),
+            Purchase::ProofPack(_) | Purchase::ProofBundle(_) | Purchase::Check(_) => None,
         }
+    }
+
+    /// What of the pages' HTML is read.
+    pub fn extent(&self) -> Extent {
+        let selectors = self.excerpt().map(|excerpt| excerpt.selectors.clone());
+        Extent {
+            selectors: selectors.unwrap_or_default(),
+            comments: self.choices().include_comments,
+        }
+    }
+
+    /// Whether a picture of the page is part of it.
+    pub fn has_screenshot(&self) -> bool {
+        matches!(self, Purchase::ProofPack(pack) if pack.screenshot)
     }
 
     /// From where the pages are read.
@@ -350,9 +396,9 @@ impl Purchase {
         match self {
             Purchase::Context(context) => context.choices,
             Purchase::ProofPack(pack) => pack.choices,
-            Purchase::Pages(pages) => Choices::refresh(pages.force_refresh),
-            Purchase::ProofBundle(bundle) => Choices::refresh(bundle.force_refresh),
-            Purchase::Check(check) => Choices::refresh(check.force_refresh),
+            Purchase::Pages(pages) => pages.choices,
+            Purchase::ProofBundle(bundle) => bundle.choices,
+            Purchase::Check(check) => check.choices,
         }
     }
 
@@ -421,102 +467,18 @@ impl Purchase {
             part("render");
             part(render.name());
         }
+        if self.choices().include_comments {
+            part("comments");
+        }
         if let Some(excerpt) = self.excerpt() {
             // The members stand in the order of the struct; none that is absent is written.
             part("excerpt");
             part(&serde_json::to_string(excerpt).unwrap_or_default());
         }
+        if self.has_screenshot() {
+            part("screenshot");
+        }
         Fingerprint(hash.finalize().into())
-    }
-}
-
-/// How a record of the store holds a purchase. The forms of the first version stay byte for byte what they were; what they
-/// cannot say is held as JSON, so that a purchase gains members (each with `#[serde(default)]`) and kinds without a new
-/// version of every record that holds one.
-pub mod record {
-    use serde::de::Error as _;
-    use serde::ser::Error as _;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    use super::{Choices, ContextPurchase, ProofPackPurchase, Purchase};
-
-    #[derive(Clone, Serialize, Deserialize)]
-    enum Recorded {
-        Context {
-            target_url: String,
-            tier: String,
-            force_refresh: bool,
-        },
-        ProofPack {
-            target_url: String,
-            question: String,
-            pack: String,
-            force_refresh: bool,
-        },
-        Json(String),
-    }
-
-    impl Recorded {
-        /// The form of the first version, if there is one, whether or not it says all of the purchase.
-        fn first(purchase: &Purchase) -> Option<Recorded> {
-            match purchase.clone() {
-                Purchase::Context(context) => Some(Recorded::Context {
-                    target_url: context.target_url,
-                    tier: context.tier,
-                    force_refresh: context.choices.force_refresh,
-                }),
-                Purchase::ProofPack(pack) => Some(Recorded::ProofPack {
-                    target_url: pack.target_url,
-                    question: pack.question,
-                    pack: pack.pack,
-                    force_refresh: pack.choices.force_refresh,
-                }),
-                Purchase::Pages(_) | Purchase::ProofBundle(_) | Purchase::Check(_) => None,
-            }
-        }
-
-        fn read(self) -> Result<Purchase, serde_json::Error> {
-            Ok(match self {
-                Recorded::Context {
-                    target_url,
-                    tier,
-                    force_refresh,
-                } => Purchase::Context(ContextPurchase {
-                    target_url,
-                    tier,
-                    choices: Choices::refresh(force_refresh),
-                    excerpt: None,
-                }),
-                Recorded::ProofPack {
-                    target_url,
-                    question,
-                    pack,
-                    force_refresh,
-                } => Purchase::ProofPack(ProofPackPurchase {
-                    target_url,
-                    question,
-                    pack,
-                    choices: Choices::refresh(force_refresh),
-                }),
-                Recorded::Json(text) => serde_json::from_str(&text)?,
-            })
-        }
-    }
-
-    pub fn serialize<S: Serializer>(purchase: &Purchase, to: S) -> Result<S::Ok, S::Error> {
-        // The first form is taken where it says all of the purchase.
-        let says_all = |form: &Recorded| form.clone().read().is_ok_and(|read| read == *purchase);
-        if let Some(form) = Recorded::first(purchase).filter(says_all) {
-            return form.serialize(to);
-        }
-        let text = serde_json::to_string(purchase).map_err(S::Error::custom)?;
-        Recorded::Json(text).serialize(to)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Purchase, D::Error> {
-        Recorded::deserialize(from)?
-            .read()
-            .map_err(D::Error::custom)
     }
 }
 
@@ -704,6 +666,26 @@ mod tests {
         );
         assert_eq!(recorded(Some(Render::Auto)), first);
         assert!(recorded(Some(Render::Never)).contains("never"));
+    }
+
+    /// A report without a picture is recorded and identified as before there were any.
+    #[test]
+    fn a_screenshot_is_part_of_a_purchase_where_it_is_asked_for() {
+        let url = "https://example.com/".to_owned();
+        let plain = ProofPackPurchase::new(url, Pack::Deep, None, None, None);
+        let purchases = [false, true]
+            .map(|screenshot| Purchase::ProofPack(plain.clone().with_screenshot(screenshot)));
+        assert_eq!(purchases[0].fingerprint(), pack(Pack::Deep, None, None));
+        assert_ne!(purchases[0].fingerprint(), purchases[1].fingerprint());
+        let recorded = purchases.each_ref().map(|purchase| {
+            let mut text = Vec::new();
+            record::serialize(purchase, &mut serde_json::Serializer::new(&mut text)).expect("text");
+            let mut from = serde_json::Deserializer::from_slice(&text);
+            assert_eq!(record::deserialize(&mut from).expect("our own"), *purchase);
+            String::from_utf8(text).expect("JSON")
+        });
+        assert!(recorded[0].starts_with("{\"ProofPack\"") && !recorded[0].contains("screenshot"));
+        assert!(recorded[1].contains("screenshot"), "{}", recorded[1]);
     }
 
     /// A retry credit and a payment identifier of before an upgrade must still be for the same thing.

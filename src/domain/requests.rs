@@ -73,32 +73,46 @@ pub struct AccessRequest {
     pub include_links: Option<bool>,
     pub include_images: Option<bool>,
     pub include_tables: Option<bool>,
+    pub include_comments: Option<bool>,
     pub selector: Option<String>,
     pub exclude_selector: Option<String>,
 }
 
-impl AccessRequest {
-    /// The part of the page that it asks for; what is blank asks for nothing.
-    pub fn excerpt(&self) -> Excerpt {
-        let stated = |text: &Option<String>| {
-            let text = text.as_deref().map(str::trim);
-            text.filter(|text| !text.is_empty()).map(str::to_owned)
-        };
-        Excerpt {
-            query: stated(&self.query),
-            max_tokens: self.max_tokens,
-            max_characters: self.max_characters,
-            omitted: Omitted {
-                links: self.include_links == Some(false),
-                images: self.include_images == Some(false),
-                tables: self.include_tables == Some(false),
-            },
-            selectors: Selectors {
-                include: stated(&self.selector),
-                exclude: stated(&self.exclude_selector),
-            },
-        }
-    }
+/// A request that may ask for a part of each of its pages.
+pub trait AsksForPart {
+    /// The part that it asks for; what is blank asks for nothing.
+    fn excerpt(&self) -> Excerpt;
+}
+
+/// Reads the members that both requests for pages have.
+macro_rules! asks_for_part {
+    ($($request:ident)*) => {
+        $(impl AsksForPart for $request {
+            fn excerpt(&self) -> Excerpt {
+                Excerpt {
+                    query: stated(self.query.as_deref()),
+                    max_tokens: self.max_tokens,
+                    max_characters: self.max_characters,
+                    omitted: Omitted {
+                        links: self.include_links == Some(false),
+                        images: self.include_images == Some(false),
+                        tables: self.include_tables == Some(false),
+                    },
+                    selectors: Selectors {
+                        include: stated(self.selector.as_deref()),
+                        exclude: stated(self.exclude_selector.as_deref()),
+                    },
+                }
+            }
+        })*
+    };
+}
+
+asks_for_part! { AccessRequest PagesRequest }
+
+fn stated(text: Option<&str>) -> Option<String> {
+    let text = text.map(str::trim);
+    text.filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -109,6 +123,8 @@ pub struct ProofPackRequest {
     pub pack: Option<Pack>,
     pub force_refresh: Option<bool>,
     pub render: Option<Render>,
+    pub include_comments: Option<bool>,
+    pub screenshot: Option<bool>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -117,7 +133,17 @@ pub struct PagesRequest {
     #[serde(default, deserialize_with = "tier")]
     pub tier: Option<Tier>,
     pub force_refresh: Option<bool>,
+    pub render: Option<Render>,
     pub min_pages: Option<usize>,
+    pub query: Option<String>,
+    pub max_tokens: Option<u64>,
+    pub max_characters: Option<u64>,
+    pub include_links: Option<bool>,
+    pub include_images: Option<bool>,
+    pub include_tables: Option<bool>,
+    pub include_comments: Option<bool>,
+    pub selector: Option<String>,
+    pub exclude_selector: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -129,6 +155,8 @@ pub struct ProofBundleRequest {
     #[serde(default, deserialize_with = "bundle")]
     pub bundle: Option<Bundle>,
     pub force_refresh: Option<bool>,
+    pub render: Option<Render>,
+    pub include_comments: Option<bool>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -138,6 +166,8 @@ pub struct CheckRequest {
     #[serde(default, deserialize_with = "depth")]
     pub depth: Option<CheckDepth>,
     pub force_refresh: Option<bool>,
+    pub render: Option<Render>,
+    pub include_comments: Option<bool>,
 }
 
 /// A source as a body names it: [`crate::domain::schema::SOURCE_MEMBERS`] says which members there are.

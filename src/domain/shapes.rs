@@ -80,6 +80,7 @@ pub static ACCESS_REQUEST: Object = Object {
         INCLUDE_LINKS,
         INCLUDE_IMAGES,
         INCLUDE_TABLES,
+        INCLUDE_COMMENTS,
         SELECTOR,
         EXCLUDE_SELECTOR,
     ],
@@ -143,6 +144,15 @@ const INCLUDE_TABLES: Field = Field {
     ..INCLUDE_LINKS
 };
 
+const INCLUDE_COMMENTS: Field = Field {
+    name: "include_comments",
+    kind: Kind::Flag,
+    required: false,
+    default: Some("false"),
+    doc: "true keeps the comments under an article. The page is fetched for it, so the tiers cached and starter do not take it.",
+    example: "true",
+};
+
 const SELECTOR: Field = Field {
     name: "selector",
     kind: Kind::Text {
@@ -175,6 +185,7 @@ pub static PAGES_REQUEST: Object = Object {
         },
         TIER,
         FORCE_REFRESH,
+        RENDER,
         Field {
             name: "min_pages",
             kind: Kind::Integer {
@@ -187,6 +198,21 @@ pub static PAGES_REQUEST: Object = Object {
                   and not charged.",
             example: "2",
         },
+        QUERY,
+        Field {
+            doc: "Most tokens of each page's markdown, by an estimate from above; without query, its beginning.",
+            ..MAX_TOKENS
+        },
+        Field {
+            doc: "Most characters (Unicode code points) of each page's markdown. With max_tokens, both hold.",
+            ..MAX_CHARACTERS
+        },
+        INCLUDE_LINKS,
+        INCLUDE_IMAGES,
+        INCLUDE_TABLES,
+        INCLUDE_COMMENTS,
+        SELECTOR,
+        EXCLUDE_SELECTOR,
     ],
     closed: true,
 };
@@ -229,11 +255,41 @@ const PACK_RENDER: Field = Field {
     ..RENDER
 };
 
+const SOURCE_COMMENTS: Field = Field {
+    doc: "true reads the comments under an article too; the page is fetched for it.",
+    ..INCLUDE_COMMENTS
+};
+
+/// How the pages among several sources are read.
+const SOURCES_RENDER: Field = Field {
+    doc: "Whether to open the pages in a browser: never, auto (if the plain page gives too little) or always.",
+    ..RENDER
+};
+
+const SCREENSHOT: Field = Field {
+    name: "screenshot",
+    kind: Kind::Flag,
+    required: false,
+    default: Some("false"),
+    doc: "Adds a picture of the page to the report: PNG, at most 1 MB, around the first cited passage. Only with the pack \
+          deep, and not with render never. If the picture cannot be made, the report is sold without it, at the same \
+          price, and says why.",
+    example: "false",
+};
+
 /// Body of the Proof Pack endpoint (specification 2.5), and of the retry endpoint for a Proof Pack's credit.
 pub static PROOF_PACK_REQUEST: Object = Object {
     name: "ProofPackRequest",
     doc: "The source, the question, and how thoroughly to check it.",
-    fields: &[SOURCE_URL, QUESTION, PACK, PACK_FORCE_REFRESH, PACK_RENDER],
+    fields: &[
+        SOURCE_URL,
+        QUESTION,
+        PACK,
+        PACK_FORCE_REFRESH,
+        PACK_RENDER,
+        SOURCE_COMMENTS,
+        SCREENSHOT,
+    ],
     closed: true,
 };
 
@@ -312,6 +368,8 @@ pub static PROOF_BUNDLE_REQUEST: Object = Object {
             doc: "Skips the cache. Default: true for the bundle audit, false for the others.",
             ..PACK_FORCE_REFRESH
         },
+        SOURCES_RENDER,
+        SOURCE_COMMENTS,
     ],
     closed: true,
 };
@@ -357,6 +415,8 @@ pub static CHECK_REQUEST: Object = Object {
             doc: "Skips the cache.",
             ..FORCE_REFRESH
         },
+        SOURCES_RENDER,
+        SOURCE_COMMENTS,
     ],
     closed: true,
 };

@@ -42,6 +42,11 @@ impl UnixSeconds {
         self.0 / DAY_SECONDS
     }
 
+    /// Until the next day begins (UTC): 1 to 86,400.
+    pub const fn seconds_to_next_day(self) -> u64 {
+        DAY_SECONDS - self.0 % DAY_SECONDS
+    }
+
     /// The start of the day with this number.
     pub const fn of_day(number: u64) -> Self {
         UnixSeconds(number.saturating_mul(DAY_SECONDS))

@@ -16,6 +16,7 @@ pub mod quality;
 pub mod reliability;
 pub mod risks;
 pub mod sample;
+pub mod screenshot;
 mod speaker;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -39,6 +40,7 @@ use crate::evidence::report::profile::SourceProfile;
 use crate::evidence::report::quality::SourceQuality;
 use crate::evidence::report::reliability::Reliability;
 use crate::evidence::report::risks::RiskDetail;
+use crate::evidence::report::screenshot::Screenshot;
 use crate::evidence::synthesis::{Synthesis, SynthesisReceipt};
 use crate::evidence::{Depth, Label, Relation};
 
@@ -113,6 +115,9 @@ pub struct Report {
     pub analysis: Analysis,
     /// What became of the claims of a language model; null when none was asked.
     pub synthesis: Option<SynthesisReceipt>,
+    /// Only in a report that was bought with `screenshot`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub screenshot: Option<Screenshot>,
     /// Absent in a report within an Evidence Bundle, and before it is sold.
     #[serde(flatten)]
     pub access: Option<Access>,
@@ -141,6 +146,9 @@ pub struct Access {
     /// The text that the citations are slices of. Absent in reports from before it could be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_text_url: Option<String>,
+    /// The picture of the page, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub screenshot_url: Option<String>,
     pub refresh_url: String,
     pub report_url: String,
     pub report_page: String,
@@ -271,6 +279,12 @@ pub fn report(
 }
 
 impl Report {
+    /// Adds what came of a picture, which the hash then covers.
+    pub fn set_screenshot(&mut self, screenshot: Screenshot) {
+        self.screenshot = Some(screenshot);
+        self.result_hash = result_hash(&Value::Object(self.members()));
+    }
+
     /// From its JSON, with whatever else stands beside it in an answer.
     pub fn parse(json: &[u8]) -> Result<Report, serde_json::Error> {
         serde_json::from_slice(json)

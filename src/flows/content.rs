@@ -12,6 +12,7 @@ pub mod report;
 pub mod reports;
 pub mod robots;
 pub mod sample;
+pub mod screenshot;
 pub mod several;
 pub mod source;
 pub mod synthesis;

@@ -6,3 +6,4 @@ pub mod bundles;
 pub mod diagnose;
 pub mod offers;
 pub mod quote;
+pub mod several;

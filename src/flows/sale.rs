@@ -31,8 +31,8 @@ use crate::domain::payment::{Event, Means, Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
-use crate::flows::content::rendering;
 use crate::flows::content::source::{self, Trouble};
+use crate::flows::content::{rendering, screenshot};
 use crate::flows::sale::deliver::Goods;
 use crate::flows::sale::margin_guard::{Judged, Unsold, Work};
 use crate::flows::sale::payments::{FreshCredit, payment_key};
@@ -58,7 +58,7 @@ pub struct PaidRequest {
 /// Sells one page or report. Identical concurrent requests share one sale and one settlement.
 pub async fn sell(app: &Shared, request: PaidRequest, proof: PaymentProof) -> Outcome {
     let fingerprint = request.purchase.fingerprint();
-    match app.in_flight.join(
+    match app.in_flight.payloads.join(
         proof.payload_hash(),
         fingerprint,
         request.client,
@@ -122,6 +122,9 @@ async fn lead(
             return turned_down(app, key, asker, refusal).await;
         }
     };
+    if let Err(refusal) = rendering::check_available(app, &request.purchase) {
+        return turned_down(app, key, asker, refusal).await;
+    }
     app.health
         .check_can_sell_product(&app.tasks, request.purchase.product())?;
     let verified = match Verified::verify(app, proof, offer, &request).await {
@@ -137,14 +140,16 @@ async fn lead(
         return Ok(earlier);
     }
     reservation.enter(payer, asker.fingerprint, clients);
-    app.in_flight.check_held(payer)?;
+    app.in_flight.unfinished.check_held(payer)?;
     reservation.queue(payer, &app.outside.clock).await?;
     let margin = check_margin(app, &request.purchase, verified.payment().means)?;
     let goods = match deliver_goods(app, verified.payment()).await {
         Ok(goods) => goods,
         Err(Trouble::Refused(refusal)) => return Err(refusal),
         Err(Trouble::Outage(refusal)) => {
-            app.in_flight.note_end(payer, End::Outage, app.now());
+            app.in_flight
+                .failing
+                .note_end(payer, End::Outage, app.now());
             return Err(hold(app, key, verified.into_payment(), refusal).await);
         }
     };
@@ -246,7 +251,8 @@ pub fn check_margin(app: &Shared, purchase: &Purchase, means: Means) -> Result<J
     let renders = rendering::may_render(app, reading.render);
     let work = Work {
         fetches,
-        renders: if renders { fetches } else { 0 },
+        renders: if renders { fetches } else { 0 }
+            + usize::from(screenshot::may_take(app, purchase)),
         asks_model: app.outside.llm.is_some() && purchase.level().may_synthesize(),
         settles: means.is_settled_later(),
     };

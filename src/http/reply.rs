@@ -192,6 +192,14 @@ impl Reply {
         self
     }
 
+    /// Sets a header that a table names, in any case. What cannot be a header's name sets none.
+    pub fn named(mut self, name: &str, value: &str) -> Self {
+        if let Ok(name) = HeaderName::from_bytes(name.as_bytes()) {
+            self.headers.insert(name, HeaderText::new(value).0);
+        }
+        self
+    }
+
     /// Sets a header whose value is a constant.
     pub fn fixed(mut self, name: &'static str, value: &'static str) -> Self {
         self.headers.insert(

@@ -8,21 +8,22 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::{Request, Response, StatusCode, Version};
 use tokio_util::task::TaskTracker;
 
-use crate::http::bodies::{self, Bodies, NoRoom};
+use crate::http::bodies::Bodies;
 use crate::http::call::{Call, Peer, Query};
 use crate::http::coding::{self, Accepted, Encoder};
 use crate::http::connection_limit::{ConnectionLimit, ConnectionPermit, Full};
 use crate::http::forwarded::TrustedProxies;
+use crate::http::hooks::{Admission, Arrived, Asked, Hooks, PageAsked, Refused, Seen, method_list};
 use crate::http::host;
 use crate::http::lingering_close::RequestInProgress;
 use crate::http::pieces::Content;
 use crate::http::reply::Reply;
+use crate::http::request_body;
 use crate::http::request_ids::RequestIds;
 use crate::http::response_budget::{COUNTED_BYTES_MIN, Slot};
 use crate::http::route::{Answer, Guard, Method, Route, Run};
@@ -66,100 +67,6 @@ pub struct Limits {
     pub body_time_max: Duration,
     /// Detached runs at once, whether or not their clients still wait; one more is 503.
     pub runs_max: usize,
-}
-
-/// How the product words what the shell decides, and what it counts.
-pub struct Hooks<S: 'static, D: 'static> {
-    pub refuse: fn(&S, &Refused, &Asked<'_>) -> Reply,
-    /// Whether a request that did not come over the operator's socket is the operator's all the same.
-    pub knows_operator: fn(&S, &HeaderMap) -> bool,
-    /// Asked before the body is read.
-    pub admit: fn(&S, &Route<S, D>, &Arrived<'_>) -> Admission,
-    pub observe: fn(&S, &Seen),
-    /// Makes markdown of a page for a client that prefers it to HTML.
-    pub as_markdown: fn(Arc<S>, PageAsked, Reply) -> Answer,
-    /// Told of an answer with a ticket that found no room, before the refusal goes out in its place.
-    pub withheld: fn(Arc<S>, [u8; 32]) -> Told,
-}
-
-/// What the product does when it is told of something.
-pub type Told = Pin<Box<dyn Future<Output = ()> + Send>>;
-
-/// A request whose row is found and whose body is not read yet.
-#[derive(Clone, Copy, Debug)]
-pub struct Arrived<'a> {
-    pub method: Method,
-    pub headers: &'a HeaderMap,
-    pub peer: Peer,
-    pub asked: Asked<'a>,
-}
-
-/// Whether a request may come in.
-#[derive(Clone, Debug)]
-pub enum Admission {
-    Granted,
-    /// The answer gets these headers.
-    Counted(HeaderMap),
-    Refused(Reply),
-}
-
-/// Why a request never reached its handler, or left it without an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refused {
-    NotFound,
-    MethodNotAllowed(Vec<Method>),
-    /// A defect of the message itself, as a sentence.
-    BadRequest(&'static str),
-    /// The bytes that the row takes.
-    BodyTooLarge(usize),
-    BodyTooSlow,
-    /// Other requests' bodies take all the memory there is for them.
-    NoRoomForBody,
-    /// The client, behind a trusted proxy, has as many requests in progress as it may.
-    TooManyRequests,
-    /// As many requests are worked on as may be.
-    TooManyRuns,
-    HeadersTooLarge,
-    UriTooLong,
-    /// The body is sent in a transfer coding other than chunked.
-    UnknownTransferCoding,
-    Panicked,
-    /// The request came in clear, and this is its address over HTTPS.
-    InClear(String),
-    /// Too much of what was answered to others still waits to be read. Its status and headers say what this
-    /// one was.
-    NoRoomForAnswer(u16, HeaderMap),
-}
-
-/// What is known of a request when it is refused.
-#[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
-    pub request_id: &'a str,
-    /// The row's pattern, when one was found.
-    pub pattern: Option<&'static str>,
-    pub accepts_html: bool,
-    /// Whether it carried a payment in its headers.
-    pub is_paid: bool,
-}
-
-/// A page that was asked for.
-#[derive(Clone, Debug)]
-pub struct PageAsked {
-    /// The page's own path, also where its markdown was asked for.
-    pub path: String,
-    /// Of its row.
-    pub pattern: &'static str,
-    pub request_id: String,
-}
-
-/// A finished request, for the metrics.
-#[derive(Clone, Copy, Debug)]
-pub struct Seen {
-    /// The row's pattern; `-` when none matched.
-    pub pattern: &'static str,
-    pub method: &'static str,
-    pub status: u16,
-    pub duration: Duration,
 }
 
 /// A body that nobody has read and that is no larger has mostly come with its head: hyper skips it, and the connection
@@ -553,7 +460,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         }
         let counted = self.bodies.begin();
         let let_go = counted.let_go();
-        let whole = collected(Limited::new(body, limit), limit, counted);
+        let whole = request_body::collect(body, limit, counted);
         let in_time = tokio::time::timeout(self.limits.body_time_max, whole);
         tokio::select! {
             outcome = in_time => match outcome {
@@ -631,77 +538,10 @@ fn takes_room(reply: &Reply, peer: Peer) -> bool {
     reply.length() >= COUNTED_BYTES_MIN && !reply.is_shared && peer != Peer::Operator
 }
 
-/// The body in one piece, counted until it is dropped. Frames are copied, because each holds on to the read buffer that
-/// it came in: a body of single bytes would take forty times its length in memory. What is counted is what was
-/// allocated.
-async fn collected(
-    mut body: Limited<Incoming>,
-    limit: usize,
-    mut counted: bodies::Body,
-) -> Result<Bytes, Refused> {
-    let no_room = |NoRoom| Refused::NoRoomForBody;
-    let mut whole = Vec::new();
-    while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| match error.is::<LengthLimitError>() {
-            true => Refused::BodyTooLarge(limit),
-            false => Refused::BadRequest("The request body ended early or was badly framed"),
-        })?;
-        let Ok(data) = frame.into_data() else {
-            continue;
-        };
-        if whole.is_empty() && body.is_end_stream() {
-            counted.grow(data.len()).map_err(no_room)?;
-            return held(data, counted).map_err(no_room);
-        }
-        let length = whole.len() + data.len();
-        if length > whole.capacity() {
-            let room = length.next_power_of_two().max(bodies::UNCOUNTED_BYTES);
-            let room = room.min(limit.max(length));
-            counted.grow(room).map_err(no_room)?;
-            whole.reserve_exact(room - whole.len());
-        }
-        whole.extend_from_slice(&data);
-    }
-    held(whole, counted).map_err(no_room)
-}
-
-/// The whole body, with what is counted of it. A small one carries nothing along.
-fn held<T: Into<Bytes> + AsRef<[u8]> + Send + 'static>(
-    whole: T,
-    mut counted: bodies::Body,
-) -> Result<Bytes, NoRoom> {
-    counted.complete()?;
-    Ok(match counted.is_free() {
-        true => whole.into(),
-        false => Bytes::from_owner(Counted(whole, counted)),
-    })
-}
-
-/// Bytes that are counted as long as somebody holds them.
-struct Counted<T>(
-    T,
-    #[expect(dead_code, reason = "it counts until it is dropped")] bodies::Body,
-);
-
-impl<T: AsRef<[u8]>> AsRef<[u8]> for Counted<T> {
-    fn as_ref(&self) -> &[u8] {
-        self.0.as_ref()
-    }
-}
-
 /// What is answered before a row's handler runs.
 enum Preflight {
     Refused(Refused),
     Options(Vec<Method>),
-}
-
-/// The text of an Allow header.
-pub fn method_list(methods: &[Method]) -> String {
-    methods
-        .iter()
-        .map(|method| method.name())
-        .collect::<Vec<_>>()
-        .join(", ")
 }
 
 /// Whether the answer may be encoded, as far as the request tells.
@@ -776,11 +616,5 @@ impl<S, D> std::fmt::Debug for Shell<S, D> {
             .field("router", &self.router)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
-    }
-}
-
-impl<S, D> std::fmt::Debug for Hooks<S, D> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Hooks")
     }
 }

@@ -84,7 +84,7 @@ struct Inner {
 
 impl Sending {
     pub fn begin(table: &Arc<InFlight>, clock: &Clock, payment: PaymentKey) -> Sending {
-        table.begin_answer(payment);
+        table.answers.begin(payment);
         Sending(Arc::new(Inner {
             table: table.clone(),
             clock: clock.clone(),
@@ -112,6 +112,7 @@ impl Drop for Inner {
     fn drop(&mut self) {
         let sent_at = Some(self.sent_at.load(Ordering::Acquire)).filter(|at| *at > 0);
         self.table
-            .end_answer(self.payment, sent_at.map(UnixSeconds));
+            .answers
+            .end(self.payment, sent_at.map(UnixSeconds));
     }
 }

@@ -1,9 +1,10 @@
 //! The e-mails being sent.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::domain::keys::MailKey;
+use crate::sync::lock;
 
 /// The mails that are being sent.
 #[derive(Debug, Default)]
@@ -13,8 +14,6 @@ pub struct Outbox {
 
 impl Outbox {
     pub fn lock(&self) -> std::sync::MutexGuard<'_, HashSet<MailKey>> {
-        self.under_way
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.under_way)
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::domain::excerpt::Selectors;
+use crate::domain::excerpt::{Extent, Selectors};
 use crate::domain::render::RenderNote;
 use crate::domain::time::UnixSeconds;
 use crate::domain::usage::Usage;
@@ -105,15 +105,16 @@ pub enum Unfetched {
     Other(String),
 }
 
-/// What selectors leave of a page of HTML that was not fetched.
+/// What is to be read of a page of HTML that was not fetched.
 pub fn selected_page(
     url: &str,
     html: &str,
-    selectors: &Selectors,
+    extent: &Extent,
     now: UnixSeconds,
 ) -> Result<PageGoods, Unfetched> {
     let other = |error: &dyn std::fmt::Display| Unfetched::Other(error.to_string());
-    let narrowing = Narrowing::new(selectors.include.as_deref(), selectors.exclude.as_deref());
+    let Selectors { include, exclude } = &extent.selectors;
+    let narrowing = Narrowing::new(include.as_deref(), exclude.as_deref());
     let mut converter = Converter::new(Settings {
         kind: ContentKind::Html,
         url: url
@@ -123,6 +124,9 @@ pub fn selected_page(
         full: false,
     })
     .narrowed(narrowing.map_err(Unfetched::Other)?);
+    if extent.comments {
+        converter.include_comments();
+    }
     converter
         .push(html.as_bytes())
         .map_err(Unfetched::Convert)?;
@@ -337,13 +341,7 @@ fn content_source(source: ContentSource, kind: ContentKind) -> &'static str {
         (ContentSource::Noscript, _) => "noscript_fallback",
         (ContentSource::AppState, _) => "app_state_fallback",
         (ContentSource::Description, _) => "description_fallback",
-        (ContentSource::Page, ContentKind::Html) => "html",
-        (ContentSource::Page, ContentKind::Markdown) => "origin_markdown",
-        (ContentSource::Page, ContentKind::PlainText | ContentKind::Csv) => "text",
-        (ContentSource::Page, ContentKind::Json) => "json",
-        (ContentSource::Page, ContentKind::Xml) => "xml",
-        (ContentSource::Page, ContentKind::Feed) => "feed",
-        (ContentSource::Page, ContentKind::Pdf) => "pdf",
+        (ContentSource::Page, kind) => kind.row().source,
     }
 }
 

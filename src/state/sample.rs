@@ -12,6 +12,8 @@ pub struct SamplePage {
     pub goods: PageGoods,
     pub made_at: UnixSeconds,
     pub report: SampleReport,
+    /// A supported, a contradicted and a not stated answer, for pages that show them side by side.
+    pub outcomes: Vec<Report>,
 }
 
 /// A whole report for nothing, which never expires.

@@ -11,7 +11,7 @@ use crate::domain::level::{Level, PAGES_MAX, Product};
 use crate::domain::purchase::{Choices, ContextPurchase, PagesPurchase, Purchase, SourceInput};
 use crate::domain::refusal::Refusal;
 use crate::domain::render::Render;
-use crate::domain::requests::{AccessRequest, PagesRequest};
+use crate::domain::requests::{AccessRequest, AsksForPart, PagesRequest};
 use crate::domain::schema::ValidationError;
 use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
@@ -30,19 +30,20 @@ pub async fn probe(app: Shared, call: Call) -> Reply {
 
 /// The purchase of one page.
 pub fn purchase(app: &Shared, body: &AccessRequest, tier: Tier) -> Result<Purchase, Refusal> {
-    let force_refresh = refresh(body.force_refresh, tier)?;
-    check_render(app, body.render, tier)?;
+    let stated = (body.force_refresh, body.render, body.include_comments);
+    let choices = choices(stated, tier)?;
     Ok(Purchase::Context(ContextPurchase {
         target_url: paid::canonical_target(app, &body.target_url)?,
         tier: tier.name().to_owned(),
-        choices: Choices::new(Level::Tier(tier), force_refresh, body.render),
+        choices,
         excerpt: excerpt(body, tier)?,
     }))
 }
 
 /// The purchase of several pages.
 pub fn pages(app: &Shared, body: &PagesRequest, tier: Tier) -> Result<Purchase, Refusal> {
-    let force_refresh = refresh(body.force_refresh, tier)?;
+    let stated = (body.force_refresh, body.render, body.include_comments);
+    let choices = choices(stated, tier)?;
     let pages = sources::of_addresses(app, &body.target_urls, "target_urls")?;
     let target_urls = pages.iter().filter_map(SourceInput::target_url);
     let target_urls: Vec<String> = target_urls.map(str::to_owned).collect();
@@ -58,32 +59,40 @@ pub fn pages(app: &Shared, body: &PagesRequest, tier: Tier) -> Result<Purchase, 
     Ok(Purchase::Pages(PagesPurchase {
         target_urls,
         tier: tier.name().to_owned(),
-        force_refresh,
+        choices,
         min_pages,
+        excerpt: excerpt(body, tier)?,
     }))
 }
 
-/// Whether the cache is skipped.
-fn refresh(stated: Option<bool>, tier: Tier) -> Result<bool, Refusal> {
-    let force_refresh = stated.unwrap_or(false);
-    if force_refresh && !tier.may_fetch() {
-        let message = format!(
-            "Value error, force_refresh is not supported for the tier {}",
-            tier.name()
-        );
-        let error = ValidationError::new(
-            &["body", "force_refresh"],
-            "value_error",
-            message,
-            Some(true.into()),
-        );
-        return Err(Refusal::validation(vec![error]));
-    }
-    Ok(force_refresh)
+/// How the pages are read, as far as the tier allows it.
+fn choices(
+    (refresh, render, comments): (Option<bool>, Option<Render>, Option<bool>),
+    tier: Tier,
+) -> Result<Choices, Refusal> {
+    let force_refresh = fetched_for("force_refresh", refresh, tier)?;
+    check_render(render, tier)?;
+    let comments = fetched_for("include_comments", comments, tier)?;
+    Ok(Choices::new(Level::Tier(tier), force_refresh, render).with_comments(comments))
 }
 
-/// Whether the page can be rendered as the buyer asks.
-fn check_render(app: &Shared, stated: Option<Render>, tier: Tier) -> Result<(), Refusal> {
+/// A flag for which the page has to be fetched.
+fn fetched_for(name: &str, stated: Option<bool>, tier: Tier) -> Result<bool, Refusal> {
+    let is_set = stated.unwrap_or(false);
+    if is_set && !tier.may_fetch() {
+        let message = format!(
+            "Value error, {name} is not supported for the tier {}",
+            tier.name()
+        );
+        let error =
+            ValidationError::new(&["body", name], "value_error", message, Some(true.into()));
+        return Err(Refusal::validation(vec![error]));
+    }
+    Ok(is_set)
+}
+
+/// Whether the tier can have a page rendered as the buyer asks.
+fn check_render(stated: Option<Render>, tier: Tier) -> Result<(), Refusal> {
     if stated == Some(Render::Always) && !tier.may_fetch() {
         let message = format!(
             "Value error, render always is not supported for the tier {}",
@@ -97,12 +106,12 @@ fn check_render(app: &Shared, stated: Option<Render>, tier: Tier) -> Result<(), 
         );
         return Err(Refusal::validation(vec![error]));
     }
-    paid::check_render(app, stated)
+    Ok(())
 }
 
 /// The part of the page that a request asks for, once its selectors can be read. They need the page's HTML, which only a
 /// tier that fetches has.
-fn excerpt(body: &AccessRequest, tier: Tier) -> Result<Option<Box<Excerpt>>, Refusal> {
+fn excerpt(body: &impl AsksForPart, tier: Tier) -> Result<Option<Box<Excerpt>>, Refusal> {
     let excerpt = body.excerpt();
     let mut errors = Vec::new();
     let selectors = [

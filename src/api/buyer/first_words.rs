@@ -4,7 +4,7 @@ use crate::api::body::check_origin;
 use crate::api::buyer::quotes::fresh;
 use crate::api::{failure, site};
 use crate::app::Shared;
-use crate::domain::refusal::Refusal;
+use crate::domain::refusal::{Code, Refusal, With};
 use crate::flows::content::{first_words, test_purchase};
 use crate::http::{Call, Reply};
 use crate::pages::buyer::first_words::{FirstWordsView, Outcome, page};
@@ -62,7 +62,16 @@ fn refused(app: &Shared, typed: &str, refusal: &Refusal) -> Reply {
         code: refusal.code.text(),
         message: &refusal.message,
     };
-    shown(app, failure::status(refusal.code), typed, outcome)
+    let reply = shown(app, failure::status(refusal.code), typed, outcome);
+    match (&refusal.with, refusal.code) {
+        (With::Limit(standing), _) => failure::with_standing(reply, standing),
+        // The free fetches are counted by the day.
+        (_, Code::RateLimited) => {
+            let seconds = app.now().seconds_to_next_day();
+            reply.header("retry-after", &seconds.to_string())
+        }
+        _ => reply,
+    }
 }
 
 fn shown(app: &Shared, status: u16, typed: &str, outcome: Outcome<'_>) -> Reply {

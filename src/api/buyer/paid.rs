@@ -20,7 +20,6 @@ use crate::domain::payment::Means;
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, Refusal};
-use crate::domain::render::Render;
 use crate::domain::requests::{AddressList, PaidBody};
 use crate::domain::schema::{ValidationError, without_mark};
 use crate::domain::shapes::TARGET_URL_CHARACTERS_MAX;
@@ -401,17 +400,6 @@ pub fn attribution(call: &Call) -> Option<Attribution> {
     stated
         .or_else(|| call.header("x-service-source").map(str::to_owned))
         .and_then(|text| Attribution::parse(&text))
-}
-
-/// Refuses what needs a browser where there is none: before the payment is looked at.
-pub fn check_render(app: &App, render: Option<Render>) -> Result<(), Refusal> {
-    match (render, &app.outside.renderer) {
-        (Some(Render::Always), None) => Err(Refusal::new(
-            Code::RenderUnavailable,
-            "This service has no browser. Nothing was charged: leave `render` out to read the page without one.",
-        )),
-        _ => Ok(()),
-    }
 }
 
 /// A sale's outcome as an HTTP response. Refusals are recorded for the operator.

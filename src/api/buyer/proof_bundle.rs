@@ -51,12 +51,16 @@ pub fn purchase(
         return Err(sources::wrong("sources", &why));
     }
     let question = question(body)?;
-    Ok(Purchase::ProofBundle(ProofBundlePurchase::new(
+    let mut purchase = ProofBundlePurchase::new(
         named,
         bundle,
         question.as_deref(),
         body.force_refresh,
-    )))
+        body.render,
+    );
+    let comments = body.include_comments.unwrap_or(false);
+    purchase.choices = purchase.choices.with_comments(comments);
+    Ok(Purchase::ProofBundle(purchase))
 }
 
 /// The question, or the claims as sentences of one.

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::body::read_body;
 use crate::api::buyer::paid::{self, attribution};
+use crate::api::buyer::several_quotes;
 use crate::api::orders::bundles;
 use crate::api::{failure, query, site};
 use crate::app::{App, Shared};
@@ -28,6 +29,9 @@ use crate::store::QuoteRecord;
 
 /// GET /v1/x402/quote.
 pub async fn tiers(app: Shared, call: Call) -> Reply {
+    if several_quotes::is_asked_for(&call) {
+        return several_quotes::pages(&app, &call);
+    }
     quoted(&app, &call, Product::Context).await
 }
 
@@ -364,7 +368,7 @@ pub fn quote_json(app: &App, quote: &Quote) -> Value {
                 .into();
             body["sample_report_url"] = app.url("/v1/proof-pack/sample").into();
         }
-        // Several sources are quoted by bundles, and by the 402 itself.
+        // Several sources have quotes of their own.
         Purchase::Pages(_) | Purchase::ProofBundle(_) | Purchase::Check(_) => {}
     }
     body

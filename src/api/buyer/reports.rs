@@ -67,6 +67,18 @@ pub async fn source_text(app: Shared, call: Call) -> Reply {
     }
 }
 
+/// GET /v1/proof-pack/reports/{report_id}/screenshot: the picture of the page, if the report was bought with one.
+pub async fn screenshot(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let retained = find(&app, &call).await?;
+        reports::screenshot(&app, &retained).await
+    };
+    match outcome.await {
+        Ok(png) => private(Reply::new(200, "image/png", png)),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
+}
+
 /// GET /v1/proof-pack/sample: a complete free report.
 pub async fn sample(app: Shared, _: Call) -> Reply {
     Reply::json(200, app.sample.report.body.clone()).public("public, max-age=300")
@@ -262,6 +274,7 @@ pub async fn library_page(app: Shared, call: Call) -> Reply {
     let view = LibraryView {
         site: site::site(&app, &texts),
         sample: report_page::listed(&app.sample.report.report, "/proof-pack/sample"),
+        outcomes: &app.sample.outcomes,
         listed: listed.iter().filter_map(named).collect(),
     };
     fresh(site::with_page_headers(Reply::html(

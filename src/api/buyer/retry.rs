@@ -10,7 +10,7 @@ use crate::domain::ids::CreditId;
 use crate::domain::level::Product;
 use crate::domain::purchase::DEFAULT_QUESTION;
 use crate::domain::refusal::{Code, Refusal};
-use crate::domain::requests::PaidBody;
+use crate::domain::requests::{AsksForPart, PaidBody};
 use crate::domain::schema::without_mark;
 use crate::flows::sale::refusals::PaidAttempt;
 use crate::flows::sale::retry::{self, Asker, Stated};
@@ -55,18 +55,29 @@ fn read_credit(app: &Shared, call: &Call) -> Result<(CreditId, Stated), Refusal>
 
 fn stated(app: &Shared, body: PaidBody) -> Result<Stated, Refusal> {
     let level = body.level();
-    let mut excerpt = None;
-    let (target_url, question, force_refresh, render) = match body {
+    let (mut excerpt, mut screenshot) = (None, None);
+    let (target_url, question, force_refresh, render, include_comments) = match body {
         PaidBody::Access(body) => {
             excerpt = Some(Box::new(body.excerpt())).filter(|excerpt| !excerpt.is_whole());
-            (body.target_url, None, body.force_refresh, body.render)
+            let comments = body.include_comments;
+            (
+                body.target_url,
+                None,
+                body.force_refresh,
+                body.render,
+                comments,
+            )
         }
-        PaidBody::ProofPack(body) => (
-            body.target_url,
-            body.question,
-            body.force_refresh,
-            body.render,
-        ),
+        PaidBody::ProofPack(body) => {
+            screenshot = body.screenshot;
+            (
+                body.target_url,
+                body.question,
+                body.force_refresh,
+                body.render,
+                body.include_comments,
+            )
+        }
         several => {
             let purchase = paid::purchase(app, &several, level)?;
             return Ok(Stated::Several(purchase.fingerprint()));
@@ -82,19 +93,22 @@ fn stated(app: &Shared, body: PaidBody) -> Result<Stated, Refusal> {
         }),
         force_refresh,
         render,
+        include_comments,
+        screenshot,
         excerpt,
     })
 }
 
 /// Each product's body, by the members that only it has.
 #[rustfmt::skip]
-const TELLING_MEMBERS: [(&str, Product); 6] = [
+const TELLING_MEMBERS: [(&str, Product); 7] = [
     ("text", Product::Check),
     ("bundle", Product::ProofBundle),
     ("sources", Product::ProofBundle),
     ("claims", Product::ProofBundle),
     ("pack", Product::ProofPack),
     ("question", Product::ProofPack),
+    ("screenshot", Product::ProofPack),
 ];
 
 /// The body as the product's that it was sent for. A list of pages with a question is a bundle's.

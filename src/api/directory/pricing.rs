@@ -4,6 +4,7 @@ use crate::api::directory::discovery::kept;
 use crate::api::site;
 use crate::app::{App, Shared};
 use crate::domain::bundle::Bundle;
+use crate::domain::check::CheckDepth;
 use crate::domain::estimate::{Estimate, count};
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
@@ -11,9 +12,11 @@ use crate::http::{Call, Reply};
 use crate::pages::buyer::pricing::{self, Form, PricingView};
 
 /// The form's fields; others are ignored.
-const FIELDS: [&str; 6] = ["pages", "tier", "reports", "pack", "bundles", "bundle"];
+const FIELDS: [&str; 8] = [
+    "pages", "tier", "reports", "pack", "bundles", "bundle", "checks", "depth",
+];
 const NO_COUNT: &str = "Counts must be whole numbers up to 1,000,000.";
-const NO_LEVEL: &str = "No such tier, pack or bundle: choose one from the lists.";
+const NO_LEVEL: &str = "No such tier, pack, bundle or depth: choose one from the lists.";
 
 /// GET /pricing: the estimate for the query, or a fixed example.
 pub async fn page(app: Shared, call: Call) -> Reply {
@@ -29,11 +32,17 @@ fn made(app: &App, call: &Call, is_asked: bool) -> Reply {
         None => example.to_owned(),
     };
     let example = |text| if is_asked { "" } else { text };
-    let [pages, reports, bundles] = [("pages", "1000"), ("reports", "20"), ("bundles", "1")]
-        .map(|(name, number)| typed(name, example(number)));
+    let [pages, reports, bundles, checks] = [
+        ("pages", "1000"),
+        ("reports", "20"),
+        ("bundles", "1"),
+        ("checks", "0"),
+    ]
+    .map(|(name, number)| typed(name, example(number)));
     let tier = typed("tier", Tier::default().name());
     let pack = typed("pack", Pack::default().name());
     let bundle = typed("bundle", Bundle::default().name());
+    let depth = typed("depth", CheckDepth::default().name());
     let form = Form {
         pages: &pages,
         tier: &tier,
@@ -41,6 +50,8 @@ fn made(app: &App, call: &Call, is_asked: bool) -> Reply {
         pack: &pack,
         bundles: &bundles,
         bundle: &bundle,
+        checks: &checks,
+        depth: &depth,
     };
     let outcome = estimate(&form);
     let status = if outcome.is_ok() { 200 } else { 400 };
@@ -71,6 +82,10 @@ fn estimate(form: &Form<'_>) -> Result<Estimate, &'static str> {
         bundles: (
             count(form.bundles).ok_or(NO_COUNT)?,
             Bundle::parse(form.bundle).ok_or(NO_LEVEL)?,
+        ),
+        checks: (
+            count(form.checks).ok_or(NO_COUNT)?,
+            CheckDepth::parse(form.depth).ok_or(NO_LEVEL)?,
         ),
     })
 }

@@ -357,7 +357,7 @@ fn next_steps(app: &App, bundle: Bundle, quote_id: &str) -> Value {
     ])
 }
 
-fn rejected_json(rejected: &[Rejected]) -> Value {
+pub(in crate::api) fn rejected_json(rejected: &[Rejected]) -> Value {
     let rejected = rejected.iter();
     rejected
         .map(|one| json!({"url": one.url, "code": one.code, "reason": one.reason}))

@@ -4,7 +4,7 @@
 use crate::api::failure;
 use crate::app::Shared;
 use crate::flows::content::markdown_alternate;
-use crate::http::service::PageAsked;
+use crate::http::hooks::PageAsked;
 use crate::http::{Answer, Bytes, Reply};
 use crate::state::markdown_alternates::Markdown;
 

@@ -320,6 +320,7 @@ fn a_report_within_a_bundle_promises_no_address_that_it_lacks() {
         verify_url: format!("{url}/verify"),
         follow_up_url: format!("{url}/follow-up"),
         source_text_url: Some(format!("{url}/source")),
+        screenshot_url: None,
         refresh_url: format!("{url}/refresh"),
         report_url: url.to_owned(),
         report_page: url.to_owned(),

@@ -15,12 +15,12 @@ use crate::evidence::report::Report;
 use crate::evidence::report::verify::KeptText;
 use crate::flows::content::report::{self, Synthesis};
 use crate::flows::content::several::{self, ReadSource};
-use crate::flows::content::source::{SourcePage, Trouble};
+use crate::flows::content::source::{Reader, SourcePage, Trouble};
 use crate::outside::call::Saturated;
 use crate::outside::chance;
 
 /// The text of all sources together, in bytes. Each may use its share.
-pub const TEXTS_BYTES_MAX: usize = 24 * 1024 * 1024;
+pub const TEXTS_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// A report on several sources before the sale: without links, cost and payment.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ pub async fn draft(
     purchase: &ProofBundlePurchase,
     payer: &str,
 ) -> Result<(Draft, Vec<(String, SourcePage)>), Trouble> {
-    let (pack, refresh) = (purchase.bundle().pack(), purchase.force_refresh);
+    let (pack, refresh) = (purchase.bundle().pack(), purchase.choices.force_refresh);
     let question = purchase.question.clone();
     let bytes_max = TEXTS_BYTES_MAX / purchase.sources.len().max(1);
     let examine = move |app: Shared, name: String, mut page: SourcePage| {
@@ -63,8 +63,10 @@ pub async fn draft(
             Ok((page, examined))
         }
     };
-    let reading = Purchase::ProofBundle(purchase.clone()).reading();
-    let read = several::read_all(app, &purchase.sources, reading, payer, examine).await;
+    let bought = Purchase::ProofBundle(purchase.clone());
+    let how = (bought.reading(), &bought.extent());
+    let reader = Reader::of(app, payer);
+    let read = several::read_all(app, &purchase.sources, how, &reader, examine).await;
     several::enough(&read, purchase.sources.len().div_ceil(2), |readable| {
         (readable > 1).then(|| LineItem::from(Level::Bundle(Bundle::for_count(readable))))
     })?;

@@ -11,7 +11,7 @@ use crate::domain::time::UnixSeconds;
 use crate::evidence::check::{CheckReport, CheckRequest, CheckSource, check_report};
 use crate::evidence::report::verify::KeptText;
 use crate::flows::content::several::{self, ReadSource};
-use crate::flows::content::source::{MEMORY_WAIT_MAX, SourcePage, Trouble};
+use crate::flows::content::source::{MEMORY_WAIT_MAX, Reader, SourcePage, Trouble};
 use crate::outside::call::Saturated;
 use crate::outside::chance;
 use crate::outside::memory::MemoryFull;
@@ -43,19 +43,29 @@ pub async fn draft(
     purchase: &CheckPurchase,
     payer: &str,
 ) -> Result<(Draft, Vec<(String, SourcePage)>), Trouble> {
-    let reading = Purchase::Check(purchase.clone()).reading();
-    let make = |_, _, page| async move { Ok((page, ())) };
-    let read = several::read_all(app, &purchase.sources, reading, payer, make).await;
+    let bought = Purchase::Check(purchase.clone());
+    let how = (bought.reading(), &bought.extent());
+    let room = several::Room::default();
+    let make = move |_, _, page: SourcePage| {
+        let room = room.clone();
+        async move {
+            room.take(&page)?;
+            Ok((page, ()))
+        }
+    };
+    let reader = Reader::of(app, payer);
+    let read = several::read_all(app, &purchase.sources, how, &reader, make).await;
     several::enough(&read, purchase.sources.len(), |readable| {
         LineItem::new(Level::Check(purchase.depth()), readable)
     })?;
-    examine(app, purchase, read).await
+    examine(app, purchase, read, &reader).await
 }
 
 async fn examine(
     app: &Shared,
     purchase: &CheckPurchase,
     read: Vec<ReadSource<()>>,
+    reader: &Reader,
 ) -> Result<(Draft, Vec<(String, SourcePage)>), Trouble> {
     let overloaded = || {
         let message = "Too many texts are being checked. Try again in a few seconds.";
@@ -69,7 +79,7 @@ async fn examine(
         pages.extend(source.source.target_url().map(|url| (url.to_owned(), page)));
     }
     let bytes: usize = sources.iter().map(|(_, members)| members.len()).sum();
-    let mut permit = app.outside.memory.nothing();
+    let mut permit = reader.memory.nothing();
     let permitted = permit.resized(bytes.saturating_mul(CHECKING_FACTOR), MEMORY_WAIT_MAX);
     permitted.await.map_err(|MemoryFull| overloaded())?;
     let (id, created_at) = (ReportId(chance::bytes()), app.now());

@@ -11,7 +11,7 @@ use crate::domain::robots::Verdict;
 use crate::domain::target::TargetUrl;
 use crate::domain::time::PAGE_SECONDS;
 use crate::flows::content::robots;
-use crate::flows::content::source::{self, Trouble};
+use crate::flows::content::source::{self, Reader, Trouble};
 use crate::flows::internal;
 use crate::flows::quotes::quote;
 
@@ -56,7 +56,7 @@ pub async fn first_words(
         render: Render::Never,
     };
     let holder = client.map_or_else(|| "operator".to_owned(), |client| client.to_string());
-    let read = source::read(app, &found.target_url, reading, &holder).await;
+    let read = source::read(app, &found.target_url, reading, &Reader::of(app, &holder)).await;
     let read = read.map_err(|trouble| match trouble {
         Trouble::Refused(refusal) | Trouble::Outage(refusal) => refusal,
     })?;

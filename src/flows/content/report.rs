@@ -17,6 +17,7 @@ use crate::evidence::report::facts::Facts;
 use crate::evidence::report::{Report, Request, report};
 use crate::evidence::synthesis as language_model;
 use crate::evidence::{Check, Depth, FINDINGS_MAX, Source};
+use crate::flows::content::screenshot::Png;
 use crate::flows::content::source::{MEMORY_WAIT_MAX, SourcePage, Trouble};
 use crate::flows::content::synthesis::synthesise;
 use crate::flows::internal;
@@ -44,6 +45,8 @@ pub struct Draft {
     pub created_at: UnixSeconds,
     /// Whether a language model was called.
     pub asked_model: bool,
+    /// The picture of the page, where one was asked for and could be made.
+    pub screenshot: Option<Png>,
 }
 
 /// Whether a configured language model is asked.
@@ -165,6 +168,7 @@ impl Read {
             source_text: self.text,
             created_at: now,
             asked_model: synthesis.is_some(),
+            screenshot: None,
         }
     }
 }

@@ -68,7 +68,10 @@ pub fn put_around(app: &App, id: &str, report: &mut Report) {
 /// The same before there is an app.
 pub fn put_around_with(base_url: &str, signer: Option<&Signer>, id: &str, report: &mut Report) {
     let api = format!("{base_url}/v1/proof-pack/reports/{id}");
+    let screenshot = report.screenshot.as_ref();
+    let has_image = screenshot.is_some_and(|screenshot| screenshot.image.is_some());
     report.access = Some(Access {
+        screenshot_url: has_image.then(|| format!("{api}/screenshot")),
         signature: signer.map(|signer| signature(signer, report)),
         verify_url: format!("{api}/verify"),
         follow_up_url: format!("{api}/follow-up"),
@@ -368,6 +371,17 @@ pub async fn source_text(app: &Shared, retained: &Retained) -> Result<Vec<u8>, R
         return Err(Refusal::new(Code::ReportNotFound, message));
     }
     Ok(bytes.source)
+}
+
+/// The picture of the page that a report was bought with.
+pub async fn screenshot(app: &Shared, retained: &Retained) -> Result<Vec<u8>, Refusal> {
+    let missing = || Refusal::new(Code::ReportNotFound, "This report has no screenshot.");
+    let Retained::Stored { id, .. } = retained else {
+        return Err(missing());
+    };
+    let id = *id;
+    let found = app.store.read(move |snapshot| snapshot.screenshot(id));
+    found.await?.ok_or_else(missing)
 }
 
 /// Answers a follow-up question from the stored source.

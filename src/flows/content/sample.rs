@@ -7,7 +7,7 @@ use crate::config::{Config, FacilitatorAt};
 use crate::domain::pack::Pack;
 use crate::domain::time::UnixSeconds;
 use crate::evidence::report::Report;
-use crate::evidence::report::sample::{REPORT_ID as SAMPLE_ID, sample_report};
+use crate::evidence::report::sample::{REPORT_ID as SAMPLE_ID, outcomes, sample_report};
 use crate::flows::content::reports;
 use crate::markdown::Page;
 use crate::pages;
@@ -45,6 +45,7 @@ pub fn sample_page(
     let (page, goods) = unfetched_page(&url, &html, now)?;
     Ok(SamplePage {
         report: sample_report_of(config, signer, sample_report(&page, &html, &url), &page)?,
+        outcomes: outcomes()?,
         url,
         html,
         markdown: page.markdown,

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
@@ -10,12 +11,15 @@ use tokio::time::Instant;
 
 use crate::app::Shared;
 use crate::domain::cache::Reading;
+use crate::domain::excerpt::Extent;
 use crate::domain::level::LineItem;
 use crate::domain::purchase::SourceInput;
 use crate::domain::refusal::{Code, Refusal, SourcesUnread, UnreadSource, With};
 use crate::domain::time::UnixSeconds;
 use crate::flows::content::reports::{self, Retained};
-use crate::flows::content::source::{self, MEMORY_WAIT_MAX, STORING_FACTOR, SourcePage, Trouble};
+use crate::flows::content::source::{
+    self, MEMORY_WAIT_MAX, Reader, STORING_FACTOR, SourcePage, Trouble,
+};
 use crate::flows::internal;
 use crate::outside::memory::MemoryFull;
 use crate::state::page::text_page;
@@ -52,12 +56,37 @@ impl<T> ReadSource<T> {
     }
 }
 
+/// What the sources of one purchase may take together, as JSON: they stay in memory until its answer is stored.
+const SOURCES_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// How much of that is taken.
+#[derive(Clone, Debug, Default)]
+pub struct Room(Arc<AtomicUsize>);
+
+impl Room {
+    /// Takes what is sold of a source.
+    ///
+    /// # Errors
+    /// There is no room left for it.
+    pub fn take(&self, page: &SourcePage) -> Result<(), Trouble> {
+        let bytes = page.goods().members.len();
+        match self.0.fetch_add(bytes, Ordering::Relaxed) + bytes <= SOURCES_BYTES_MAX {
+            true => Ok(()),
+            false => Err(Trouble::Refused(Refusal::new(
+                Code::ContentTooLarge,
+                "With this source, all of them together would be longer than 4 MiB. Buy it by itself; of pages you can also \
+                 buy a part, with max_tokens.",
+            ))),
+        }
+    }
+}
+
 /// Reads every source and makes something of each, in the order of the purchase.
 pub async fn read_all<T, F, Made>(
     app: &Shared,
     sources: &[SourceInput],
-    reading: Reading,
-    payer: &str,
+    (reading, extent): (Reading, &Extent),
+    reader: &Reader,
     make: F,
 ) -> Vec<ReadSource<T>>
 where
@@ -68,15 +97,17 @@ where
     let (end, places) = (Instant::now() + WORK_MAX, Arc::new(Semaphore::new(AT_ONCE)));
     let mut reads = JoinSet::new();
     for (position, source) in sources.iter().cloned().enumerate() {
-        let (app, payer, make) = (app.clone(), payer.to_owned(), make.clone());
-        let places = places.clone();
+        let (app, reader, make) = (app.clone(), reader.clone(), make.clone());
+        let (places, extent) = (places.clone(), extent.clone());
         reads.spawn(async move {
             let name = source.name();
             let work = async {
                 // The semaphore is never closed.
                 let _place = places.acquire_owned().await;
-                let page = one(&app, &source, reading, &payer).await?;
-                make(app.clone(), name.clone(), page).await
+                let page = one(&app, &source, (reading, &extent), &reader).await?;
+                let (mut page, made) = make(app.clone(), name.clone(), page).await?;
+                page.permit.pause();
+                Ok((page, made))
             };
             let outcome = tokio::time::timeout_at(end, work).await;
             let outcome = outcome.unwrap_or_else(|_| Err(Trouble::Outage(too_late())));
@@ -112,13 +143,13 @@ fn too_late() -> Refusal {
 async fn one(
     app: &Shared,
     source: &SourceInput,
-    reading: Reading,
-    payer: &str,
+    how: (Reading, &Extent),
+    reader: &Reader,
 ) -> Result<SourcePage, Trouble> {
     match source {
-        SourceInput::Page(target_url) => source::read(app, target_url, reading, payer).await,
+        SourceInput::Page(target_url) => source::read_extent(app, target_url, how, reader).await,
         SourceInput::Text { title, text } => {
-            of_text(app, &source.name(), title.as_deref(), text).await
+            of_text(app, (&source.name(), title.as_deref()), text, reader).await
         }
         SourceInput::Report(id) => {
             let found = reports::find(app, id).await.map_err(Trouble::Refused)?;
@@ -134,7 +165,7 @@ async fn one(
             let text = String::from_utf8(bytes).map_err(|error| {
                 Trouble::Refused(internal("a retained source is not text", &error))
             })?;
-            of_text(app, &about.0, about.1.as_deref(), &text).await
+            of_text(app, (&about.0, about.1.as_deref()), &text, reader).await
         }
     }
 }
@@ -142,11 +173,11 @@ async fn one(
 /// A text as a page that was not fetched. It does not enter the cache.
 async fn of_text(
     app: &Shared,
-    name: &str,
-    title: Option<&str>,
+    (name, title): (&str, Option<&str>),
     text: &str,
+    reader: &Reader,
 ) -> Result<SourcePage, Trouble> {
-    let mut permit = app.outside.memory.nothing();
+    let mut permit = reader.memory.nothing();
     let permitted = permit
         .resized(text.len().saturating_mul(STORING_FACTOR), MEMORY_WAIT_MAX)
         .await;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::app::Shared;
 use crate::domain::cache::{CachePolicy, Reading};
-use crate::domain::excerpt::Selectors;
+use crate::domain::excerpt::Extent;
 use crate::domain::refusal::{Code, Refusal, With};
 use crate::domain::render::Render;
 use crate::domain::target::{TargetError, TargetUrl, explained};
@@ -15,7 +15,7 @@ use crate::domain::usage::Usage;
 use crate::flows::content::rendering::{self, Attempt};
 use crate::flows::content::robots;
 use crate::markdown::{ConvertError, PAGE_BYTES_MAX, has_text};
-use crate::outside::memory::{MemoryFull, MemoryPermit};
+use crate::outside::memory::{MemoryFull, MemoryPermit, Party};
 use crate::outside::network::Asker;
 use crate::outside::web::{FetchError, FetchOptions, Fetched, FetchedPage};
 use crate::state::page::{
@@ -29,6 +29,24 @@ pub const MEMORY_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// Memory to read or write a blob per byte: the store rounds sizes up to a power of two.
 pub const STORING_FACTOR: usize = 3;
+
+/// The buyer on whose behalf a page is read, and the memory that the purchase shares.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    /// Whose fetches are counted together: a payer, an order or a client.
+    pub payer: String,
+    /// What else is read for the same purchase.
+    pub memory: Party,
+}
+
+impl Reader {
+    pub fn of(app: &Shared, payer: &str) -> Reader {
+        Reader {
+            payer: payer.to_owned(),
+            memory: app.outside.memory.party(),
+        }
+    }
+}
 
 /// The largest page that is read, in bytes.
 pub const BYTES_MAX: u64 = PAGE_BYTES_MAX;
@@ -48,6 +66,11 @@ pub struct SourcePage {
 }
 
 impl SourcePage {
+    /// What is sold of it.
+    pub fn goods(&self) -> &PageGoods {
+        self.sold.as_ref().unwrap_or(&self.page)
+    }
+
     /// What was not fetched and does not belong into the cache.
     pub fn unfetched(page: PageGoods, permit: MemoryPermit, at: UnixSeconds) -> SourcePage {
         SourcePage {
@@ -154,27 +177,33 @@ pub async fn read(
     app: &Shared,
     target_url: &str,
     reading: Reading,
-    payer: &str,
+    reader: &Reader,
 ) -> Result<SourcePage, Trouble> {
-    check_sellable(found(app, target_url, reading, payer).await?)
+    check_sellable(found(app, target_url, reading, reader).await?)
 }
 
-/// What selectors leave of a page, which is fetched for them: the cache holds no HTML. It is no page that others could buy,
-/// so it is not cached.
-pub async fn read_selected(
+/// The same of what a buyer wants read of the page. Other than the usual extent it is fetched: the cache holds no HTML. It
+/// is no page that others could buy, so it is not cached.
+pub async fn read_extent(
     app: &Shared,
     target_url: &str,
-    (selectors, render): (&Selectors, Render),
-    payer: &str,
+    (reading, extent): (Reading, &Extent),
+    reader: &Reader,
 ) -> Result<SourcePage, Trouble> {
+    if extent.is_usual() {
+        return read(app, target_url, reading, reader).await;
+    }
     let target =
         Target::parse(app, target_url).map_err(|error| refused_target(target_url, error))?;
     let mut source = match target {
-        Target::Sample => selected_sample(app, selectors).await?,
+        Target::Sample => selected_sample(app, extent).await?,
         Target::Web(target) if app.outside.web.is_forbidden(&target) => {
             return Err(fetch_trouble(&FetchError::OwnHost));
         }
-        Target::Web(target) => fetch(app, target, None, (false, render, selectors), payer).await?,
+        Target::Web(target) => {
+            let how = (false, reading.render, extent);
+            fetch(app, target, None, how, reader).await?
+        }
     };
     if let Storing::Page(_) = source.storing {
         source.storing = Storing::Blob;
@@ -198,7 +227,7 @@ async fn found(
     app: &Shared,
     target_url: &str,
     reading: Reading,
-    payer: &str,
+    reader: &Reader,
 ) -> Result<SourcePage, Trouble> {
     let target =
         Target::parse(app, target_url).map_err(|error| refused_target(target_url, error))?;
@@ -234,7 +263,7 @@ async fn found(
     match kept {
         Some(kept) if fresh_enough(&kept) => {
             let record = kept.record.clone();
-            let source = kept_source(app, kept).await?;
+            let source = kept_source(app, kept, reader).await?;
             if rendering::suits(app, &reading, &source.page.members) {
                 app.metrics.cache.count(["hit"]);
                 return Ok(source);
@@ -244,8 +273,8 @@ async fn found(
                 record,
                 members: None,
             };
-            let how = (false, reading.render, &Selectors::default());
-            fetch(app, target, Some(unread), how, payer).await
+            let how = (false, reading.render, &Extent::default());
+            fetch(app, target, Some(unread), how, reader).await
         }
         _ if !reading.cache.may_fetch() => {
             app.metrics.cache.count(["miss"]);
@@ -254,8 +283,8 @@ async fn found(
         kept => {
             app.metrics.cache.count(["miss"]);
             let revalidates = matches!(reading.cache, CachePolicy::UpTo { .. }) && !reading.refresh;
-            let how = (revalidates, reading.render, &Selectors::default());
-            fetch(app, target, kept, how, payer).await
+            let how = (revalidates, reading.render, &Extent::default());
+            fetch(app, target, kept, how, reader).await
         }
     }
 }
@@ -301,12 +330,16 @@ fn sellable_page(
 }
 
 /// A cached page with its bytes.
-async fn kept_source(app: &Shared, kept: CachedPage) -> Result<SourcePage, Trouble> {
+async fn kept_source(
+    app: &Shared,
+    kept: CachedPage,
+    reader: &Reader,
+) -> Result<SourcePage, Trouble> {
     let CachedPage {
         record: kept,
         members,
     } = kept;
-    let mut permit = app.outside.memory.nothing();
+    let mut permit = reader.memory.nothing();
     let bytes = usize::try_from(kept.blob_bytes).unwrap_or(usize::MAX);
     let permitted = permit
         .resized(bytes.saturating_mul(STORING_FACTOR), MEMORY_WAIT_MAX)
@@ -343,12 +376,12 @@ async fn kept_source(app: &Shared, kept: CachedPage) -> Result<SourcePage, Troub
     })
 }
 
-/// What selectors leave of the sample page.
-async fn selected_sample(app: &Shared, selectors: &Selectors) -> Result<SourcePage, Trouble> {
-    let (shared, selectors) = (app.clone(), selectors.clone());
+/// What is to be read of the sample page.
+async fn selected_sample(app: &Shared, extent: &Extent) -> Result<SourcePage, Trouble> {
+    let (shared, extent) = (app.clone(), extent.clone());
     let converted = app.outside.checks.run(move || {
         let sample = &shared.sample;
-        selected_page(&sample.url, &sample.html, &selectors, sample.made_at)
+        selected_page(&sample.url, &sample.html, &extent, sample.made_at)
     });
     let converted = converted
         .await
@@ -399,28 +432,28 @@ async fn fetch(
     app: &Shared,
     target: TargetUrl,
     kept: Option<CachedPage>,
-    (revalidates, render, selectors): (bool, Render, &Selectors),
-    payer: &str,
+    (revalidates, render, extent): (bool, Render, &Extent),
+    reader: &Reader,
 ) -> Result<SourcePage, Trouble> {
     let cached = kept.as_ref().map(|kept| &kept.record);
     let record = cached.filter(|_| revalidates);
     let options = FetchOptions {
         full: false,
         keeps_empty: rendering::may_render(app, render),
-        selectors: selectors.clone(),
+        extent: extent.clone(),
         if_none_match: record.and_then(|record| record.etag.clone()),
         if_modified_since: record.and_then(|record| record.last_modified.clone()),
         deadline: Instant::now() + app.config.fetch.time_max,
     };
-    let fetched = fetch_in_turn(app, target, options, payer).await;
-    let (fetched, attempt) = rendered(app, fetched, (render, selectors), payer).await;
+    let fetched = fetch_in_turn(app, target, options, reader).await;
+    let (fetched, attempt) = rendered(app, fetched, (render, extent), reader).await;
     let fetched = match (fetched.and_then(without_wall), &attempt) {
         (Err(error @ FetchError::Convert(_)), Some(attempt)) => {
             let trouble = attempt.refusal();
             return Err(trouble.unwrap_or_else(|| fetch_trouble(&error)));
         }
         // With a browser, a page of which nothing is selected was kept until it was asked.
-        (Err(FetchError::Convert(ConvertError::Empty)), None) if !selectors.is_nothing() => {
+        (Err(FetchError::Convert(ConvertError::Empty)), None) if !extent.selectors.is_nothing() => {
             Err(FetchError::Convert(ConvertError::SelectorUnmatched))
         }
         (fetched, _) => fetched,
@@ -436,7 +469,7 @@ async fn fetch(
         }
         (Ok((Fetched::NotModified { may_be_shared }, ..)), Some(kept)) => {
             app.metrics.fetches.count(["not_modified"]);
-            let mut source = kept_source(app, kept).await?;
+            let mut source = kept_source(app, kept, reader).await?;
             let fetched_at = app.now();
             source.cache = CacheFacts {
                 hit: true,
@@ -469,12 +502,12 @@ type FetchedInTurn = (Fetched, MemoryPermit, robots::Asked);
 async fn rendered(
     app: &Shared,
     fetched: Result<FetchedInTurn, FetchError>,
-    how: (Render, &Selectors),
-    payer: &str,
+    how: (Render, &Extent),
+    reader: &Reader,
 ) -> (Result<FetchedInTurn, FetchError>, Option<Attempt>) {
     match fetched {
         Ok((Fetched::Page(mut page), mut permit, asked)) => {
-            let attempt = rendering::improve(app, &mut page, &mut permit, how, payer).await;
+            let attempt = rendering::improve(app, &mut page, &mut permit, how, &reader.payer).await;
             (Ok((Fetched::Page(page), permit, asked)), attempt)
         }
         other => (other, None),
@@ -501,11 +534,15 @@ async fn fetch_in_turn(
     app: &Shared,
     target: TargetUrl,
     options: FetchOptions,
-    payer: &str,
+    reader: &Reader,
 ) -> Result<FetchedInTurn, FetchError> {
     let outside = &app.outside;
     let full = |_| FetchError::Overloaded;
-    let _of_payer = outside.fetches_of_payer.place(payer).await.map_err(full)?;
+    let _of_payer = outside
+        .fetches_of_payer
+        .place(&reader.payer)
+        .await
+        .map_err(full)?;
     let _of_domain = outside
         .fetches_of_domain
         .place(target.domain())
@@ -515,7 +552,7 @@ async fn fetch_in_turn(
     let (web, deadline) = (outside.web.clone(), options.deadline);
     let cleared = web.clear_for(Asker::Buyer, &target, deadline).await?;
     let asked = robots::ask(app, &target);
-    let mut permit = outside.memory.nothing();
+    let mut permit = reader.memory.nothing();
     let fetching = outside.fetches.run(move || {
         let fetched = web.fetch(cleared, &options, &mut permit)?;
         Ok((fetched, permit))

@@ -13,6 +13,7 @@ use crate::domain::keys::MailKey;
 use crate::domain::mail::{ATTACHMENT_BYTES_MAX, MailKind, without_links};
 use crate::domain::order::{Doubt, Order};
 use crate::domain::time::{UnixSeconds, day};
+use crate::evidence::bundle::BundleReport;
 use crate::pages::orders::email::{Delivery, Email, Notice, Recovery, delivery, notice, recovery};
 use crate::signing::stamp::{is_sealed, seal};
 use crate::store::{Mail, MailAttachment, OrderReport, StoreError, Tables, mail_key};
@@ -97,6 +98,25 @@ pub fn delivery_key(id: OrderId, order: &Order) -> MailKey {
     mail_key(MailKind::Delivery, &about, order.resent)
 }
 
+/// What a delivery's e-mail says of its report.
+struct Said {
+    /// If the payer asked it.
+    question: Option<String>,
+    /// The label and the words.
+    answer: Option<(&'static str, String)>,
+    has_pdf: bool,
+}
+
+/// The label and what it rests on; the answer's words, which quote the sources, only to the payer who named them.
+fn answer_of(json: &[u8], is_own: bool) -> Option<(&'static str, String)> {
+    let report: BundleReport = serde_json::from_slice(json).ok()?;
+    let words = match is_own {
+        true => without_links(&report.answer),
+        false => report.decision.summary,
+    };
+    Some((report.decision.label.name(), words))
+}
+
 impl OrderEmails {
     pub fn of(app: &App) -> OrderEmails {
         OrderEmails::new(&app.config)
@@ -144,7 +164,13 @@ impl OrderEmails {
         // SECURITY: anybody may have left a lead in the payer's name, so its text is not quoted.
         let is_own = !tables.is_mail_only(id)? && !order.question.trim().is_empty();
         let question = is_own.then(|| without_links(&order.question));
-        let email = self.delivery(id, order, &report, (question, attachment.is_some()), now);
+        let document = tables.blob(report.document)?;
+        let said = Said {
+            question,
+            answer: document.and_then(|json| answer_of(&json, is_own)),
+            has_pdf: attachment.is_some(),
+        };
+        let email = self.delivery(id, order, &report, said, now);
         let suffix = match (order.round, order.resent) {
             (0, 0) => String::new(),
             (round, resent) => format!(".{round}.{resent}"),
@@ -168,7 +194,7 @@ impl OrderEmails {
         id: OrderId,
         order: &Order,
         report: &OrderReport,
-        (question, has_pdf): (Option<String>, bool),
+        said: Said,
         now: UnixSeconds,
     ) -> Email {
         let token = Token::new(id, order, now.plus(LINK_SECONDS));
@@ -178,13 +204,14 @@ impl OrderEmails {
             service: &self.service,
             order_id: &id.to_string(),
             bundle: &capitalised(bundle.unwrap_or_default().name()),
-            question: question.as_deref(),
+            question: said.question.as_deref(),
+            answer: (said.answer.as_ref()).map(|(label, words)| (*label, words.as_str())),
             sources_read: usize::try_from(report.sources_read).unwrap_or_default(),
             sources: order.target_urls.len(),
             page_url: &self.link(id, order, now),
             json_url: &format!("{api}&format=json"),
             pdf_url: &format!("{api}&format=pdf"),
-            has_pdf,
+            has_pdf: said.has_pdf,
             contact: self.contact.as_deref(),
         })
     }

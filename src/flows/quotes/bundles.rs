@@ -136,6 +136,36 @@ pub fn smallest(app: &Shared, listed: &Listed) -> Bundle {
 
 /// Which of the listed sources fit a bundle. Without a choice it is the default, or the smallest that fits all.
 pub fn sort(app: &Shared, listed: &Listed, chosen: Option<Bundle>) -> Sorted {
+    let (mut sources, mut rejected) = readable_of(app, listed);
+    let recommended = Bundle::for_count(sources.len());
+    let default = match recommended {
+        Bundle::Scout => Bundle::default(),
+        larger => larger,
+    };
+    let bundle = chosen.unwrap_or(default);
+    let kept_max = bundle.source_limit().min(sources.len());
+    let left_out = sources.len() - kept_max + listed.unseen;
+    let reason = beyond(bundle, sources.len());
+    leave_out(listed, kept_max, &reason, (&mut sources, &mut rejected));
+    Sorted {
+        bundle,
+        recommended,
+        sources,
+        rejected,
+        left_out,
+    }
+}
+
+/// The readable sources of a list, without duplicates and up to a limit, and the others.
+pub fn sorted_up_to(app: &Shared, listed: &Listed, most: usize) -> (Vec<String>, Vec<Rejected>) {
+    let (mut sources, mut rejected) = readable_of(app, listed);
+    let reason = format!("At most {most} sources fit into one purchase here.");
+    leave_out(listed, most, &reason, (&mut sources, &mut rejected));
+    (sources, rejected)
+}
+
+/// Which of the listed sources can be read, without duplicates, and why the others cannot.
+fn readable_of(app: &Shared, listed: &Listed) -> (Vec<String>, Vec<Rejected>) {
     let (mut sources, mut rejected): (Vec<String>, Vec<Rejected>) = (Vec::new(), Vec::new());
     for address in &listed.addresses {
         match readable(app, address) {
@@ -147,29 +177,23 @@ pub fn sort(app: &Shared, listed: &Listed, chosen: Option<Bundle>) -> Sorted {
             Err(refusal) => rejected.push(reject(address, refusal.code.text(), &refusal.message)),
         }
     }
-    let recommended = Bundle::for_count(sources.len());
-    let default = match recommended {
-        Bundle::Scout => Bundle::default(),
-        larger => larger,
-    };
-    let bundle = chosen.unwrap_or(default);
-    let kept_max = bundle.source_limit().min(sources.len());
-    let left_out = sources.len() - kept_max + listed.unseen;
-    let reason = beyond(bundle, sources.len());
-    for source in sources.drain(kept_max..) {
-        rejected.push(reject(&source, "too_many_sources", &reason));
+    (sources, rejected)
+}
+
+/// Rejects the sources beyond a limit, and counts those that were not looked at.
+fn leave_out(
+    listed: &Listed,
+    most: usize,
+    reason: &str,
+    (sources, rejected): (&mut Vec<String>, &mut Vec<Rejected>),
+) {
+    for source in sources.drain(most.min(sources.len())..) {
+        rejected.push(reject(&source, "too_many_sources", reason));
     }
     if listed.unseen > 0 {
         let reason = format!("Only the first {LISTED_MAX} addresses of a list are checked.");
         let rest = format!("{} more", listed.unseen);
         rejected.push(reject(&rest, "too_many_sources", &reason));
-    }
-    Sorted {
-        bundle,
-        recommended,
-        sources,
-        rejected,
-        left_out,
     }
 }
 

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::time::Instant;
 
 use crate::app::Shared;
+use crate::domain::amount::Amount;
 use crate::domain::cache::CachePolicy;
 use crate::domain::ids::QuoteId;
 use crate::domain::level::Level;
@@ -70,7 +71,7 @@ pub struct LevelOffer {
     pub unavailable: Option<&'static str>,
 }
 
-const NOT_CACHED: &str = "The page is not cached, and this tier never fetches.";
+pub const NOT_CACHED: &str = "The page is not cached, and this tier never fetches.";
 const GAS_UNKNOWN: &str = "The settlement cost is currently unknown.";
 const TOO_THIN: &str = "The price would not currently cover our costs.";
 
@@ -125,12 +126,13 @@ fn purchase(asked: &Asked, target_url: String) -> Purchase {
             bundle,
             asked.question.as_deref(),
             asked.force_refresh,
+            None,
         )),
         Level::Check(depth) => Purchase::Check(CheckPurchase {
             text: asked.question.clone().unwrap_or_default(),
             sources: vec![SourceInput::Page(target_url)],
             depth: depth.name().to_owned(),
-            force_refresh: asked.force_refresh.unwrap_or(false),
+            choices: Choices::new(asked.level, asked.force_refresh.unwrap_or(false), None),
         }),
     }
 }
@@ -189,16 +191,23 @@ fn unavailable(app: &Shared, level: Level, target: &Inspected) -> Option<&'stati
         asks_model: level.may_synthesize(),
         settles: true,
     };
-    match margin_guard::judge(app, level.price(), work) {
-        Ok(_) => {}
-        Err(Unsold::TooThin(_)) => return Some(TOO_THIN),
-        Err(Unsold::GasUnknown) => return Some(GAS_UNKNOWN),
+    if let Some(reason) = unprofitable(app, level.price(), work) {
+        return Some(reason);
     }
     match cache {
         CachePolicy::CacheOnly { sample } if !(target.is_cached || sample && target.is_sample) => {
             Some(NOT_CACHED)
         }
         _ => None,
+    }
+}
+
+/// Why a sale at this price is not made now, for what it costs.
+pub fn unprofitable(app: &Shared, price: Amount, work: Work) -> Option<&'static str> {
+    match margin_guard::judge(app, price, work) {
+        Ok(_) => None,
+        Err(Unsold::TooThin(_)) => Some(TOO_THIN),
+        Err(Unsold::GasUnknown) => Some(GAS_UNKNOWN),
     }
 }
 

@@ -24,6 +24,7 @@ use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
 use crate::evidence::report::Report;
 use crate::flows::content::report::Draft;
 use crate::flows::content::reports;
+use crate::flows::content::screenshot::Png;
 use crate::flows::content::source::{CacheFacts, SourcePage};
 use crate::flows::sale::deliver::{Goods, Made};
 use crate::flows::sale::margin_guard::Judged;
@@ -47,6 +48,8 @@ pub struct SoldReport {
     pub id: ReportId,
     pub record: ReportRecord,
     pub source_text: Vec<u8>,
+    /// The picture of the page, where it is part of the report.
+    pub screenshot: Option<Png>,
 }
 
 /// The parts of a stored answer, held during settlement to avoid reading it again.
@@ -65,7 +68,9 @@ pub fn sold(
     margin: &Judged,
     request_id: &str,
 ) -> Result<Sold, serde_json::Error> {
-    let Goods { mut pages, made } = goods;
+    let Goods {
+        mut pages, made, ..
+    } = goods;
     match (&payment.purchase, made) {
         (Purchase::Context(context), Made::Page) if pages.len() == 1 => {
             let (_, source) = pages.remove(0);
@@ -111,7 +116,7 @@ fn sold_page(
         retry_credit: None,
         request_id,
     })?;
-    let goods = source.sold.as_ref().unwrap_or(&source.page);
+    let goods = source.goods();
     Ok(Sold {
         answer: KeptAnswer {
             page: goods.blob,
@@ -184,6 +189,7 @@ fn sold_report(
             id,
             record,
             source_text: draft.source_text.into_bytes(),
+            screenshot: draft.screenshot,
         }),
     })
 }

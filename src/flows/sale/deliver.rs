@@ -5,12 +5,15 @@ use crate::domain::ids::ReportId;
 use crate::domain::level::{Level, LineItem};
 use crate::domain::payment::Means;
 use crate::domain::purchase::{PagesPurchase, Purchase, SourceInput};
-use crate::domain::refusal::UnreadSource;
+use crate::domain::refusal::{Code, Refusal, UnreadSource};
 use crate::flows::content::report::{self, Draft, Synthesis};
 use crate::flows::content::several::{self, ReadSource};
-use crate::flows::content::source::{self, SourcePage, Trouble};
-use crate::flows::content::{bundle, check, excerpts};
+use crate::flows::content::source::{
+    self, MEMORY_WAIT_MAX, Reader, STORING_FACTOR, SourcePage, Trouble,
+};
+use crate::flows::content::{bundle, check, excerpts, screenshot};
 use crate::flows::sale::margin_guard::Work;
+use crate::outside::memory::{MemoryFull, MemoryPermit};
 
 /// The buyer's goods, and the effect on the cache.
 #[derive(Debug)]
@@ -18,6 +21,8 @@ pub struct Goods {
     /// The pages that were read, each under its canonical address.
     pub pages: Vec<(String, SourcePage)>,
     pub made: Made,
+    /// The memory of the answer that several pages make, until it is stored: beside that of the pages.
+    pub permit: MemoryPermit,
 }
 
 /// What is sold of the pages.
@@ -40,10 +45,12 @@ impl Goods {
     pub fn work(&self, means: Means) -> Work {
         let fetched = self.pages.iter().filter(|(_, page)| !page.cache.hit);
         let rendered = self.pages.iter().filter(|(_, page)| page.asked_browser);
+        let pictured =
+            matches!(&self.made, Made::Report(_, draft) if draft.report.screenshot.is_some());
         Work {
             settles: means.is_settled_later(),
             fetches: fetched.count(),
-            renders: rendered.count(),
+            renders: rendered.count() + usize::from(pictured),
             asks_model: matches!(&self.made, Made::Report(_, draft) if draft.asked_model),
         }
     }
@@ -57,14 +64,19 @@ pub async fn deliver(app: &Shared, purchase: &Purchase, payer: &str) -> Result<G
             Ok(Goods {
                 pages: vec![(purchase.target_url().to_owned(), source)],
                 made: Made::Page,
+                permit: app.outside.memory.nothing(),
             })
         }
         Purchase::ProofPack(pack) => {
             let mut source = one(app, purchase, payer).await?;
-            let (id, draft) = report::draft(app, pack, &mut source, Synthesis::ByPack).await?;
+            let (id, mut draft) = report::draft(app, pack, &mut source, Synthesis::ByPack).await?;
+            if pack.screenshot {
+                draft.screenshot = screenshot::add(app, &mut draft.report, payer).await;
+            }
             Ok(Goods {
                 pages: vec![(purchase.target_url().to_owned(), source)],
                 made: Made::Report(id, draft),
+                permit: app.outside.memory.nothing(),
             })
         }
         Purchase::Pages(pages) => several_pages(app, pages, purchase, payer).await,
@@ -73,6 +85,7 @@ pub async fn deliver(app: &Shared, purchase: &Purchase, payer: &str) -> Result<G
             Ok(Goods {
                 pages,
                 made: Made::Bundle(draft),
+                permit: app.outside.memory.nothing(),
             })
         }
         Purchase::Check(check) => {
@@ -80,6 +93,7 @@ pub async fn deliver(app: &Shared, purchase: &Purchase, payer: &str) -> Result<G
             Ok(Goods {
                 pages,
                 made: Made::Check(draft),
+                permit: app.outside.memory.nothing(),
             })
         }
     }
@@ -96,8 +110,21 @@ async fn several_pages(
         .target_urls()
         .map(|url| SourceInput::Page(url.to_owned()))
         .collect();
-    let make = |_, _, page| async move { Ok((page, ())) };
-    let read = several::read_all(app, &sources, purchase.reading(), payer, make).await;
+    let wanted = pages.excerpt.as_deref().cloned();
+    let room = several::Room::default();
+    let make = move |app: Shared, _, mut page: SourcePage| {
+        let (wanted, room) = (wanted.clone(), room.clone());
+        async move {
+            if let Some(wanted) = wanted {
+                excerpts::cut(&app, &wanted, &mut page).await?;
+            }
+            room.take(&page)?;
+            Ok((page, ()))
+        }
+    };
+    let how = (purchase.reading(), &purchase.extent());
+    let reader = Reader::of(app, payer);
+    let read = several::read_all(app, &sources, how, &reader, make).await;
     several::enough(&read, pages.min_pages, |readable| {
         LineItem::new(Level::Tier(pages.tier()), readable)
     })?;
@@ -106,30 +133,29 @@ async fn several_pages(
         let (page, ()) = source.outcome.ok()?;
         Some((source.name, page))
     });
+    let pages: Vec<(String, SourcePage)> = read.collect();
+    let bytes = pages.iter().map(|(_, page)| page.goods().members.len());
+    let bytes = bytes.sum::<usize>().saturating_mul(STORING_FACTOR);
+    let mut permit = reader.memory.nothing();
+    let permitted = permit.resized(bytes, MEMORY_WAIT_MAX).await;
+    permitted.map_err(|MemoryFull| {
+        let message = "Too many pages are being sold. Try again in a few seconds.";
+        Trouble::Outage(Refusal::new(Code::Overloaded, message))
+    })?;
     Ok(Goods {
-        pages: read.collect(),
+        pages,
         made: Made::Pages(unread),
+        permit,
     })
 }
 
 /// The page, and the part of it that is asked for.
 async fn one(app: &Shared, purchase: &Purchase, payer: &str) -> Result<SourcePage, Trouble> {
-    let target_url = purchase.target_url();
-    let Some(wanted) = purchase.excerpt() else {
-        return source::read(app, target_url, purchase.reading(), payer).await;
-    };
-    let mut source = match wanted.selectors.is_nothing() {
-        true => source::read(app, target_url, purchase.reading(), payer).await?,
-        false => {
-            source::read_selected(
-                app,
-                target_url,
-                (&wanted.selectors, purchase.render()),
-                payer,
-            )
-            .await?
-        }
-    };
-    excerpts::cut(app, wanted, &mut source).await?;
+    let how = (purchase.reading(), &purchase.extent());
+    let reader = Reader::of(app, payer);
+    let mut source = source::read_extent(app, purchase.target_url(), how, &reader).await?;
+    if let Some(wanted) = purchase.excerpt() {
+        excerpts::cut(app, wanted, &mut source).await?;
+    }
     Ok(source)
 }

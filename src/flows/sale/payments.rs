@@ -101,7 +101,9 @@ pub fn note(app: &Shared, key: PaymentKey, payment: &Payment) {
         is_held || is_authorization && (is_looked_into(payment) || payment.delivery.is_owed);
     app.in_flight.unknown.note(key, payment);
     let purchase = (payment.payer, payment.fingerprint);
-    app.in_flight.note(purchase, key, is_unfinished, is_held);
+    app.in_flight
+        .unfinished
+        .note(purchase, key, is_unfinished, is_held);
 }
 
 /// Counts a payment's new state.

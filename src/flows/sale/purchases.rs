@@ -128,7 +128,7 @@ fn described(
     let State::Settled { transaction, at } = payment.state.clone() else {
         return None;
     };
-    let is_owed = payment.delivery.is_owed && !app.in_flight.is_answered(key);
+    let is_owed = payment.delivery.is_owed && !app.in_flight.answers.has(key);
     Some(Bought {
         id,
         transaction,

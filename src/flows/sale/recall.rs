@@ -59,7 +59,7 @@ impl Asker {
 
 /// Looks up an authorization before any upstream call.
 pub async fn recall(app: &Shared, key: PaymentKey, asker: Asker) -> Result<Recalled, Refusal> {
-    let is_answered = app.in_flight.is_answered(key);
+    let is_answered = app.in_flight.answers.has(key);
     let Some(payment) = app.store.look_up(|snapshot| snapshot.payment(key))? else {
         return Ok(Recalled::Nothing);
     };
@@ -109,7 +109,7 @@ async fn recall_bound(
     key: PaymentKey,
     (by, bound_at): (PaymentKey, u64),
 ) -> Result<Recalled, Refusal> {
-    let is_answered = app.in_flight.is_answered(by);
+    let is_answered = app.in_flight.answers.has(by);
     let earlier = app.store.look_up(|snapshot| snapshot.payment(by))?;
     let Some(earlier) = earlier else {
         return Ok(Recalled::Nothing);
@@ -240,7 +240,7 @@ pub async fn earlier_purchase(
         let reservation = Reservation::wait(&app.in_flight, key, end)
             .await
             .ok_or_else(in_use)?;
-        let is_answered = app.in_flight.is_answered(key);
+        let is_answered = app.in_flight.answers.has(key);
         let stored = app.store.look_up(|snapshot| snapshot.payment(key))?;
         let Some(payment) = stored.filter(|payment| payment.payer == payer) else {
             continue;

@@ -14,6 +14,7 @@ use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, Refusal, RetryCredit, With};
 use crate::domain::render::Render;
 use crate::domain::time::UnixSeconds;
+use crate::flows::content::rendering;
 use crate::flows::content::source::Trouble;
 use crate::flows::sale;
 use crate::flows::sale::refusals::PaidAttempt;
@@ -34,6 +35,8 @@ pub enum Stated {
         question: Option<String>,
         force_refresh: Option<bool>,
         render: Option<Render>,
+        include_comments: Option<bool>,
+        screenshot: Option<bool>,
         /// All of it, if any of it is stated.
         excerpt: Option<Box<Excerpt>>,
     },
@@ -184,6 +187,8 @@ fn covers(payment: &Payment, stated: &Stated) -> bool {
             question,
             force_refresh,
             render,
+            include_comments,
+            screenshot,
             excerpt,
         } => {
             matches!(purchase, Purchase::Context(_) | Purchase::ProofPack(_))
@@ -192,6 +197,8 @@ fn covers(payment: &Payment, stated: &Stated) -> bool {
                 && (question.as_deref()).is_none_or(|asked| Some(asked) == purchase.question())
                 && force_refresh.is_none_or(|refresh| refresh == purchase.reading().refresh)
                 && render.is_none_or(|render| render == purchase.render())
+                && include_comments.is_none_or(|stated| stated == purchase.extent().comments)
+                && screenshot.is_none_or(|screenshot| screenshot == purchase.has_screenshot())
                 && (excerpt.as_deref()).is_none_or(|excerpt| Some(excerpt) == purchase.excerpt())
         }
     }
@@ -203,6 +210,7 @@ async fn work_off(app: &Shared, reservation: Reservation, request_id: &str) -> O
     let payment = spend_attempt(app, key).await?;
     app.crash_point("redeeming");
     let means = payment.means;
+    rendering::check_available(app, &payment.purchase)?;
     let margin = sale::check_margin(app, &payment.purchase, means)?;
     let goods = match sale::deliver_goods(app, &payment).await {
         Ok(goods) => goods,

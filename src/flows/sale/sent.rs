@@ -27,7 +27,7 @@ pub async fn work(app: Shared) {
 /// Records all answers sent so far.
 pub async fn write_down(app: &Shared) -> Result<(), StoreError> {
     loop {
-        let sent = app.in_flight.sent_answers(ANSWERS_MAX);
+        let sent = app.in_flight.answers.sent(ANSWERS_MAX);
         if sent.is_empty() {
             return Ok(());
         }
@@ -42,6 +42,6 @@ pub async fn write_down(app: &Shared) -> Result<(), StoreError> {
         for (key, payment) in noted.await?.into_iter().flatten() {
             payments::note(app, key, &payment);
         }
-        app.in_flight.forget_sent(&sent);
+        app.in_flight.answers.forget_sent(&sent);
     }
 }

@@ -97,9 +97,9 @@ pub async fn record(
         payments::count(app, &advanced.payment);
         let (payer, now) = (advanced.payment.payer, app.now());
         match &advanced.payment.state {
-            State::Settled { .. } => app.in_flight.note_end(payer, End::Settled, now),
+            State::Settled { .. } => app.in_flight.failing.note_end(payer, End::Settled, now),
             State::Failed { .. } if is_payers_doing => {
-                app.in_flight.note_end(payer, End::Failed, now)
+                app.in_flight.failing.note_end(payer, End::Failed, now)
             }
             _ => {}
         }

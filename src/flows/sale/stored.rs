@@ -108,10 +108,10 @@ pub async fn keep_answer(
         let reason = "invalid_exact_evm_payload_authorization_valid_before";
         return Err(challenge(payment.purchase.line_item(), reason, message));
     }
-    // Of several pages the permits last until the write is done.
+    // Of several pages the permits last until the write is done, and the answer that they make has its own.
     let mut permit = match goods.pages.as_mut_slice() {
         [(_, source)] => source.permit.hand_over(),
-        _ => app.outside.memory.nothing(),
+        _ => goods.permit.hand_over(),
     };
     // If the work cost less than estimated, the receipt states the real margin.
     let means = payment.means;
@@ -167,12 +167,17 @@ pub async fn keep_answer(
         }
         if let Some(report) = &report {
             blobs.push((report.record.source, report.source_text.as_slice()));
+            let png = report.screenshot.as_ref();
+            blobs.extend(png.map(|png| (png.sha256, png.bytes.as_slice())));
         }
         if let Err(NoSpace) = tables.hold_goods(key, held, &blobs, now)? {
             return Ok(Keeping::NoSpace);
         }
         if let Some(report) = &report {
             tables.put_report(report.id, &report.record)?;
+            if let Some(png) = &report.screenshot {
+                tables.put_screenshot(report.id, png.sha256)?;
+            }
         }
         payments::apply(tables, key, &mut payment, &Event::GoodsKept, now, fresh)?;
         if means == Means::Transfer {

@@ -11,6 +11,7 @@ use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, Refusal, With};
 use crate::domain::time::UnixSeconds;
+use crate::flows::content::rendering;
 use crate::flows::content::source::Trouble;
 use crate::flows::internal;
 use crate::flows::sale::deliver::Goods;
@@ -104,6 +105,7 @@ pub async fn sell(
             Taken::Free(reservation, payment, overpaid) => (reservation, *payment, overpaid),
         };
     let key = reservation.key();
+    rendering::check_available(app, &payment.purchase)?;
     let margin = sale::check_margin(app, &payment.purchase, payment.means)?;
     let goods = match sale::deliver_goods(app, &payment).await {
         Ok(goods) => goods,

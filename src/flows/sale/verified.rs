@@ -7,8 +7,7 @@ use crate::app::Shared;
 use crate::domain::payment::{Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal};
-use crate::flows::content::rendering;
-use crate::flows::content::several;
+use crate::flows::content::{rendering, screenshot, several};
 use crate::flows::internal;
 use crate::flows::sale::settle::stored_request;
 use crate::flows::sale::{PaidRequest, challenge, payments};
@@ -105,7 +104,9 @@ pub fn check_terms(
     let model = model.filter(|_| purchase.level().may_synthesize());
     let reads = match purchase {
         Purchase::Context(_) | Purchase::ProofPack(_) => {
-            app.config.fetch.time_max + rendering::time_max(app, purchase.render())
+            app.config.fetch.time_max
+                + rendering::time_max(app, purchase.render())
+                + screenshot::time_max(app, purchase)
         }
         Purchase::Pages(_) | Purchase::ProofBundle(_) | Purchase::Check(_) => several::WORK_MAX,
     };

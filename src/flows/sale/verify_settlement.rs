@@ -2,7 +2,6 @@
 //! batches soon after, and removed once the chain confirms it. Contradictions stay on record and show in /health, metrics,
 //! ledger and log. Sales continue: pausing is the operator's decision, because a node can be wrong.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
@@ -19,6 +18,7 @@ use crate::store::{
     Difference, Discrepancy, SettlementClaim, SettlementSummary, StoreError, Tables,
     UnverifiedSettlement,
 };
+use crate::sync::lock;
 use crate::x402::address::{Network, TransactionHash};
 use crate::x402::onchain::Asked;
 use crate::x402::wire::PaymentRequirements;
@@ -533,9 +533,4 @@ async fn sweep_waiting(app: &Shared) -> Result<(), StoreError> {
         })
         .await?;
     refresh(app).await
-}
-
-/// A panic elsewhere leaves the maps consistent.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -21,6 +21,7 @@ use crate::domain::endpoint::Tag;
 use crate::domain::level::{Level, Product};
 use crate::http::{Call, Guard, Method, Reply};
 use crate::signing::{DID_PATH, JWKS_PATH};
+use crate::sync::lock;
 
 /// GET /: a brief for programs, the home page for people.
 pub async fn root(app: Shared, call: Call) -> Reply {
@@ -47,15 +48,11 @@ fn public(reply: Reply) -> Reply {
 
 /// A document or page that is made once and shared by all responses.
 pub fn kept(app: &App, call: &Call, make: impl FnOnce(&App) -> Reply) -> Reply {
-    let documents = || {
-        let kept = app.documents.lock();
-        kept.unwrap_or_else(|poisoned| poisoned.into_inner())
-    };
-    if let Some(document) = documents().get(call.pattern) {
+    if let Some(document) = lock(&app.documents).get(call.pattern) {
         return document.clone();
     }
     let document = make(app).shared();
-    documents().insert(call.pattern, document.clone());
+    lock(&app.documents).insert(call.pattern, document.clone());
     document
 }
 

@@ -19,7 +19,7 @@ use crate::domain::refusal::{Code, Refusal};
 use crate::domain::schema::Object;
 use crate::flows::sale::refusals::{self, PaidAttempt};
 use crate::http::call::Query;
-use crate::http::service::{Admission, Arrived, Asked};
+use crate::http::hooks::{Admission, Arrived, Asked};
 use crate::http::{Bytes, Call, Held, Method, OnSent, Reply};
 use crate::x402::encoding;
 
@@ -75,6 +75,10 @@ fn input_schema(row: &Row, schema: fn(&Parameter) -> Value) -> Value {
     for parameter in query_parameters(row) {
         properties.insert(parameter.name.to_owned(), schema(parameter));
     }
+    for parameter in row.about.needs {
+        // Optional: the response to a call without it says what to sign.
+        properties.insert(argument_of_header(parameter), schema(parameter));
+    }
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object", "properties": properties, "required": required, "additionalProperties": false,
@@ -118,6 +122,11 @@ fn query_parameters(row: &Row) -> impl Iterator<Item = &'static Parameter> {
     row.about.query.iter().filter(move |parameter| {
         parameter.name != SOURCE && !fields.iter().any(|field| field.name == parameter.name)
     })
+}
+
+/// A header of the endpoint as an argument of its tool: `SIGN-IN-WITH-X` is `sign_in_with_x`.
+fn argument_of_header(parameter: &Parameter) -> String {
+    parameter.name.to_ascii_lowercase().replace('-', "_")
 }
 
 /// The params of `tools/call`.
@@ -187,6 +196,14 @@ fn request(row: &Row, call: &Call, asked: Asking) -> Result<Call, Fault> {
             query.append_pair(parameter.name, &text);
         }
     }
+    let mut headers = Reply::json(200, "").fixed("x-service-source", ATTRIBUTION);
+    for parameter in row.about.needs {
+        let name = argument_of_header(parameter);
+        let value = arguments.shift_remove(&name);
+        if let Some(value) = text(&name, value.as_ref())? {
+            headers = headers.named(parameter.name, &value);
+        }
+    }
     let body = match (row.about.takes, arguments.keys().next()) {
         (Some(_), _) => Bytes::from(Value::from(arguments).to_string()),
         (None, None) => Bytes::new(),
@@ -195,7 +212,6 @@ fn request(row: &Row, call: &Call, asked: Asking) -> Result<Call, Fault> {
             return Err(Fault::new(INVALID_PARAMS, message));
         }
     };
-    let mut headers = Reply::json(200, "").fixed("x-service-source", ATTRIBUTION);
     if let Some(payment) = asked.meta.get(PAYMENT) {
         // The bytes stay unchanged: a repeated payment is recognised by them.
         let encoded = encoding::encode(payment.get().as_bytes());

@@ -9,7 +9,7 @@ use crate::domain::level::Product;
 use crate::domain::shapes::{QUESTION_CHARACTERS_MAX, TARGET_URL_CHARACTERS_MAX};
 
 /// Integer parameters: name, minimum and default.
-const NUMBERS: [(&str, u64, u64); 2] = [("limit", 1, 20), ("offset", 0, 0)];
+const NUMBERS: [(&str, u64, u64); 3] = [("limit", 1, 20), ("offset", 0, 0), ("texts", 0, 0)];
 /// Text parameters with a maximum length.
 const TEXTS: [(&str, usize); 3] = [
     ("question", QUESTION_CHARACTERS_MAX),

@@ -254,12 +254,13 @@ pub fn narrowing(object: &Object) -> Option<Value> {
         members.collect::<Map<String, Value>>()
     };
     Some(match object.name {
-        // A tier that never fetches takes neither force_refresh nor selectors.
+        // A tier that never fetches takes nothing for which the page has to be fetched.
         "AccessRequest" | "PagesRequest" => json!({"not": {
             "required": ["tier"],
             "properties": {"tier": {"enum": ["starter", "cached"]}},
             "anyOf": [
                 {"required": ["force_refresh"], "properties": {"force_refresh": {"const": true}}},
+                {"required": ["include_comments"], "properties": {"include_comments": {"const": true}}},
                 {"required": ["selector"], "properties": {"selector": {"pattern": parameters::NOT_BLANK}}},
                 {"required": ["exclude_selector"], "properties": {"exclude_selector": {"pattern": parameters::NOT_BLANK}}},
             ],

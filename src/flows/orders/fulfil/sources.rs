@@ -12,7 +12,7 @@ use crate::domain::time::UnixSeconds;
 use crate::evidence::bundle::Unreachable;
 use crate::evidence::report::Report;
 use crate::flows::content::report::{self, Synthesis};
-use crate::flows::content::source::{self, SourcePage, Trouble, keep_page};
+use crate::flows::content::source::{self, Reader, SourcePage, Trouble, keep_page};
 use crate::store::{SourceRecord, StoreError};
 
 /// Attempts for a source that does not respond.
@@ -118,8 +118,8 @@ impl Job {
             None,
         );
         let reading = Purchase::ProofPack(purchase.clone()).reading();
-        let payer = self.id.to_string();
-        let mut source = source::read(&self.app, target_url, reading, &payer).await?;
+        let reader = Reader::of(&self.app, &self.id.to_string());
+        let mut source = source::read(&self.app, target_url, reading, &reader).await?;
         let (_, draft) =
             report::draft(&self.app, &purchase, &mut source, Synthesis::ByPack).await?;
         if draft.source_text.len() > TEXTS_BYTES_MAX / self.order.target_urls.len().max(1) {

@@ -75,13 +75,13 @@ pub(super) fn pages(
         members.extend_from_slice(if position == 0 { b"{" } else { b",{" });
         members.extend_from_slice(&head);
         members.push(b',');
-        members.extend_from_slice(&source.page.members);
+        members.extend_from_slice(&source.goods().members);
         members.push(b'}');
     }
     members.extend_from_slice(b"],");
     let hashes = pages
         .iter()
-        .map(|(_, source)| source.page.content_sha256.as_str());
+        .map(|(_, source)| source.goods().content_sha256.as_str());
     let content_sha256 = hash_of_pages(hashes);
     let unread = unread.iter().map(|unread| UnreadMembers {
         target_url: &unread.source,
@@ -100,7 +100,7 @@ pub(super) fn pages(
             page: Sha256::digest(&members).into(),
             own: String::new(),
             content_sha256,
-            tokens: pages.iter().map(|(_, source)| source.page.tokens).sum(),
+            tokens: pages.iter().map(|(_, source)| source.goods().tokens).sum(),
             cache_hit: pages.iter().all(|(_, source)| source.cache.hit),
             margin: margin.receipt,
         },
@@ -253,6 +253,7 @@ fn kept_report(
             id: kept.id,
             record,
             source_text,
+            screenshot: None,
         }),
     })
 }
