@@ -35,7 +35,7 @@ Installs the program that lies beside this script (an unpacked release) or in ta
                    chromium-headless-shell or chromium, which is installed by apt-get where that is there
   --no-start       install, and start nothing
   --start-package  start what a package has installed, once it is configured
-  --domain, --pay-to, --facilitator, --facilitator-auth-file, --email, --proxy, --listen
+  --domain, --pay-to, --facilitator, --facilitator-auth-file, --network, --email, --proxy, --listen
                    install, configure and start in one run: passed on to `context402 setup`, see its --help
   --dry-run        say what would be done, and do nothing
   --uninstall      remove the program; configuration, secrets, data and backups stay
@@ -74,7 +74,7 @@ while [ $# -gt 0 ]; do
 		esac
 		shift
 		;;
-	--domain | --pay-to | --facilitator | --facilitator-auth-file | --email | --proxy | --listen)
+	--domain | --pay-to | --facilitator | --facilitator-auth-file | --network | --email | --proxy | --listen)
 		[ $# -ge 2 ] || fail "$1 needs a value"
 		ACTION=setup
 		SETUP="$SETUP $1 $(quoted "$2")"
@@ -134,6 +134,8 @@ install_browser() {
 	[ -n "$BROWSER" ] || [ -f "$UNITS/$NAME-browser.service" ] || return 0
 	BROWSER=yes
 	for file in $BROWSER_FILES; do
+		# A package has brought its own.
+		[ -n "$PREFIX" ] || [ ! -f "/usr/lib/systemd/system/$file" ] || continue
 		fresh=$(mktemp)
 		sed "s|/usr/bin/$NAME|$BIN|g" "$SOURCE/systemd/$file" >"$fresh"
 		place 644 "$fresh" "$UNITS/$file"
@@ -144,7 +146,7 @@ install_browser() {
 	getent group "$RENDER_GROUP" >/dev/null || run groupadd --system "$RENDER_GROUP"
 	command -v chromium-headless-shell >/dev/null 2>&1 || command -v chromium >/dev/null 2>&1 || install_chromium
 	[ -z "$DRY_RUN" ] && [ -f "$CONFIG" ] || return 0
-	if ! grep -q '^render\.browser' "$CONFIG"; then
+	if [ -z "$(setting "$NEW" render.browser)" ]; then
 		# Above the first table of an older file: a key below it would belong to that.
 		{
 			printf '# By install.sh --with-browser.\nrender.browser = "auto"\nrender.socket = "/run/%s-browser.sock"\n\n' "$NAME"
@@ -276,7 +278,11 @@ install_units() {
 		place 644 "$fresh" "$to"
 		rm -f "$fresh"
 	done
-	# Once asked for, they stay.
+	install_ports
+}
+
+# Once asked for, they stay.
+install_ports() {
 	[ -n "$TLS" ] || [ -f "$PORTS" ] || return 0
 	cmp -s "$SOURCE/systemd/$NAME.socket.d/tls.conf" "$PORTS" || NEW_PORTS=yes
 	place 644 "$SOURCE/systemd/$NAME.socket.d/tls.conf" "$PORTS"
@@ -492,6 +498,8 @@ set_up() {
 	refuse_package
 	[ -z "$PREFIX" ] || SETUP="$SETUP --prefix $(quoted "$PREFIX")"
 	[ -n "$START" ] || SETUP="$SETUP --no-start"
+	[ -z "$TLS" ] || SETUP="$SETUP --tls"
+	[ -z "$BROWSER" ] || SETUP="$SETUP --with-browser"
 	[ -z "$DRY_RUN" ] || SETUP="$SETUP --dry-run"
 	eval "\"\$NEW\" setup $SETUP"
 }
@@ -510,6 +518,10 @@ start_package() {
 		place 644 "$fresh" "$UNITS/$NAME.socket.d/listen.conf"
 		rm -f "$fresh"
 	fi
+	SOURCE=$HERE
+	NEW_PORTS=
+	install_ports
+	[ -z "$BROWSER" ] || install_browser
 	if ! start || ! is_healthy; then fail "$NAME does not start; see: journalctl -u $NAME"; fi
 	last_word
 }

@@ -210,6 +210,64 @@ fn setup_configures_and_installs_and_can_be_repeated() {
     assert!(again.contains("has made nothing here"), "{again}");
 }
 
+/// Network, rendering and HTTPS are a flag each: the settings are written, and the units installed.
+#[test]
+fn setup_takes_networks_a_browser_and_https() {
+    let machine = Machine::new();
+    let units = |name: &str| machine.path("etc/systemd/system").join(name);
+    machine.whole(&["--with-browser"]).expect(0);
+    let config = machine.config();
+    for line in [
+        "render.browser = \"auto\"",
+        "render.socket = \"/run/context402-browser.sock\"",
+    ] {
+        let count = config.lines().filter(|one| *one == line).count();
+        assert_eq!(count, 1, "{line} in {config}");
+    }
+    for unit in [
+        "context402-browser.service",
+        "context402-browser.socket",
+        "context402-egress.socket",
+        "context402.service.d/browser.conf",
+    ] {
+        assert!(units(unit).exists(), "{unit}");
+    }
+    assert!(!units("context402.socket.d/tls.conf").exists());
+    machine.setup(&["--undo"]).expect(0);
+    assert_eq!(machine.files(), [] as [String; 0]);
+
+    // The facilitator here knows Base alone, and setup asks it first.
+    let other = machine.whole(&["--network", "base-sepolia"]).expect(1);
+    assert!(other.out.contains("BAD   facilitator"), "{other:#?}");
+    machine.whole(&["--network", "base"]).expect(0);
+    let usdc = "payment.asset = \"0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913\"";
+    assert!(machine.config().lines().any(|line| line == usdc));
+    machine.setup(&["--undo"]).expect(0);
+
+    // An authority of a lab, so that a name of this machine will do; and ports that are free.
+    let folder = machine.path("etc/context402");
+    fs::create_dir_all(&folder).expect("a folder");
+    let lab = "listen = \"127.0.0.1:4997\"\ntls.http_listen = \"127.0.0.1:4996\"\n\
+               lab.acme_directory = \"https://127.0.0.1:9/directory\"\n";
+    fs::write(folder.join("config.toml"), lab).expect("written");
+    let url = &*machine.facilitator.url;
+    let needed = ["--pay-to", PAY_TO, "--facilitator", url, "--no-start"];
+    let https = ["--tls", "--email", "me@example.com"];
+    let plain = machine.setup(&[&["--domain", "http://localhost"], &needed[..], &https].concat());
+    let line = plain.failed(78);
+    assert!(line.contains("base_url is not an https address"), "{line}");
+    let done = machine.setup(&[&["--domain", "https://localhost"], &needed[..], &https].concat());
+    let said = done.expect(0);
+    assert!(said.out.contains("127.0.0.1:4996 is free"), "{said:#?}");
+    let config = machine.config();
+    for line in ["tls.acme = true", "tls.acme_email = \"me@example.com\""] {
+        assert!(config.lines().any(|one| one == line), "{line} in {config}");
+    }
+    assert!(units("context402.socket.d/tls.conf").exists());
+    let both = machine.setup(&["--tls", "--proxy", "caddy"]).failed(2);
+    assert!(both.contains("cannot be used with"), "{both}");
+}
+
 #[test]
 fn setup_keeps_what_the_operator_has_written() {
     let machine = Machine::new();

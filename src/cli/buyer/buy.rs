@@ -57,8 +57,14 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     force_refresh: Option<bool>,
     /// Whether the seller opens the page in a browser: never, auto or always
-    #[arg(long, value_name = "never|auto|always", value_parser = parse_render, conflicts_with_all = ["bundle", "check"])]
+    #[arg(long, value_name = "never|auto|always", value_parser = parse_render)]
     render: Option<Render>,
+    /// Have the comments under articles read, too
+    #[arg(long)]
+    include_comments: bool,
+    /// Have a picture of the page added to a deep report
+    #[arg(long, requires = "pack")]
+    screenshot: bool,
     /// The seller's base address
     #[arg(long, value_name = "BASE", value_parser = parse_address)]
     seller: String,
@@ -200,6 +206,12 @@ impl Args {
         }
         if let Some(render) = self.render {
             body["render"] = render.name().into();
+        }
+        if self.include_comments {
+            body["include_comments"] = true.into();
+        }
+        if self.screenshot {
+            body["screenshot"] = true.into();
         }
         Ok(SellerRequest::post_json(&address, &body))
     }

@@ -15,7 +15,7 @@ use url::Url;
 use crate::cli::buyer::part::Part;
 use crate::cli::buyer::{input, jsonl, warnings};
 use crate::cli::{Failure, failed, put, run_async, say};
-use crate::domain::excerpt::{Excerpt, Selectors};
+use crate::domain::excerpt::{Excerpt, Extent};
 use crate::domain::refusal::Code;
 use crate::domain::target::TargetUrl;
 use crate::domain::time::UnixSeconds;
@@ -84,16 +84,14 @@ impl Args {
         if self.jsonl {
             return self.lines();
         }
-        if self.include_comments && is_address(&self.input) {
-            return Err(Failure::Failed(
-                "--include-comments is for files and standard input: save the page first"
-                    .to_owned(),
-            ));
-        }
         let (converted, url) = if self.render {
             self.rendered()?
         } else if is_address(&self.input) {
-            fetched(&self.input, self.full, self.part.selectors())?
+            let extent = Extent {
+                selectors: self.part.selectors(),
+                comments: self.include_comments,
+            };
+            fetched(&self.input, self.full, extent)?
         } else {
             self.local()?
         };
@@ -151,7 +149,7 @@ impl Args {
             let guard = renderer.start(None, None)?;
             let deadline = Instant::now() + FETCH_TIME_MAX;
             let cleared = web.clear_for(Asker::Buyer, &target, deadline).await;
-            let rendered = renderer.render(&cleared.map_err(failed)?, "").await;
+            let rendered = renderer.render(&cleared.map_err(failed)?, "", None).await;
             guard.abort();
             rendered.map_err(failed)
         })?;
@@ -283,14 +281,14 @@ pub(in crate::cli) fn is_address(input: &str) -> bool {
 pub(in crate::cli) fn fetched(
     address: &str,
     full: bool,
-    selectors: Selectors,
+    extent: Extent,
 ) -> Result<(Converted, Url), Failure> {
     let target = TargetUrl::parse(address).map_err(failed)?;
     let web = web()?;
     let options = FetchOptions {
         full,
         keeps_empty: false,
-        selectors,
+        extent,
         if_none_match: None,
         if_modified_since: None,
         deadline: Instant::now() + FETCH_TIME_MAX,

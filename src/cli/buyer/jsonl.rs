@@ -9,6 +9,7 @@ use clap::builder::RangedI64ValueParser;
 use crate::cli::buyer::input;
 use crate::cli::progress::Progress;
 use crate::cli::{Failure, heard};
+use crate::sync::lock;
 
 /// Queued lines per thread.
 const LINES_AHEAD: usize = 4;
@@ -37,10 +38,7 @@ pub(in crate::cli) fn run(
         for _ in 0..threads {
             scope.spawn(|| {
                 loop {
-                    let job = waiting
-                        .lock()
-                        .unwrap_or_else(|poisoned| poisoned.into_inner())
-                        .recv();
+                    let job = lock(&waiting).recv();
                     let Ok((line, reply)) = job else { return };
                     let _ = reply.send(answer(&line));
                     progress.step();

@@ -1,16 +1,18 @@
-//! `context402 person …`: shows or deletes all data about an e-mail address.
+//! `context402 person …`: shows all data about an e-mail address or a payer's address, or deletes that about an e-mail
+//! address.
 
 use crate::api::operator::data;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
+use crate::domain::evm::Address;
 
 #[derive(Debug, clap::Subcommand)]
 pub(in crate::cli) enum Args {
-    /// All data about an e-mail address, as JSON
+    /// All data about an e-mail address, or about the address of a payer, as JSON
     Show {
         #[command(flatten)]
         file: ConfigFile,
-        /// The e-mail address
+        /// The e-mail address, or 0x and 40 hex digits
         email: String,
     },
     /// Delete all data about an e-mail address: leads, orders with their reports, and e-mails
@@ -25,6 +27,12 @@ pub(in crate::cli) enum Args {
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         let (Args::Show { file, email } | Args::Forget { file, email }) = &self;
+        if matches!(self, Args::Forget { .. }) && Address::parse(email.trim()).is_some() {
+            return Err(Failure::Usage(
+                "payments are kept as accounts: only data about an e-mail address can be deleted"
+                    .to_owned(),
+            ));
+        }
         let config =
             Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
         let path = |name: &str| {

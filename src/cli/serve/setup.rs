@@ -7,7 +7,7 @@ mod manifest;
 
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,7 +25,7 @@ use manifest::Manifest;
 /// The script that installs the program, its units and its manual: the only place that knows how.
 const INSTALLER: &str = include_str!("../../../install.sh");
 /// What it installs beside the program, below `systemd`.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 14] = [
     (
         "context402.service",
         include_str!("../../../systemd/context402.service"),
@@ -51,6 +51,22 @@ const FILES: [(&str, &str); 10] = [
         include_str!("../../../systemd/context402.socket.d/tls.conf"),
     ),
     (
+        "context402-browser.service",
+        include_str!("../../../systemd/context402-browser.service"),
+    ),
+    (
+        "context402-browser.socket",
+        include_str!("../../../systemd/context402-browser.socket"),
+    ),
+    (
+        "context402-egress.socket",
+        include_str!("../../../systemd/context402-egress.socket"),
+    ),
+    (
+        "context402.service.d/browser.conf",
+        include_str!("../../../systemd/context402.service.d/browser.conf"),
+    ),
+    (
         "OPERATING.md",
         include_str!("../../../systemd/OPERATING.md"),
     ),
@@ -68,8 +84,10 @@ const PACKAGED_UNIT: &str = "/usr/lib/systemd/system/context402.service";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Example:
-  sudo context402 setup --domain context.example.com --pay-to 0x… --facilitator https://… --proxy caddy")]
+Examples:
+  sudo context402 setup --domain context.example.com --pay-to 0x… --facilitator https://… --tls
+  sudo context402 setup --domain context.example.com --pay-to 0x… --facilitator https://… --proxy caddy
+  sudo context402 setup --network base-sepolia --facilitator https://x402.org/facilitator …")]
 pub(in crate::cli) struct Args {
     /// The domain that buyers use, such as context.example.com
     #[arg(long, value_name = "DOMAIN")]
@@ -83,12 +101,22 @@ pub(in crate::cli) struct Args {
     /// A file with the facilitator's bearer token, or a CDP API key as downloaded (JSON)
     #[arg(long, value_name = "FILE")]
     facilitator_auth_file: Option<PathBuf>,
-    /// The contact shown to buyers and site owners
+    /// The network that buyers pay on; base-sepolia is for test funds
+    #[arg(long, value_enum)]
+    network: Option<Network>,
+    /// The contact shown to buyers and site owners; with --tls the certificate authority's too
     #[arg(long, value_name = "ADDRESS")]
     email: Option<String>,
     /// The reverse proxy in front, whose configuration is written beside ours
     #[arg(long, value_enum)]
     proxy: Option<Proxy>,
+    /// Serve HTTPS without a reverse proxy, on ports 443 and 80, with a certificate from Let's Encrypt, whose terms of
+    /// service you accept with it
+    #[arg(long, conflicts_with_all = ["proxy", "listen"])]
+    tls: bool,
+    /// Render pages whose text is made by scripts: installs Chromium (by apt-get, if there is none) and its units
+    #[arg(long)]
+    with_browser: bool,
     /// Where to accept connections; by default 127.0.0.1:4020
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
@@ -99,7 +127,7 @@ pub(in crate::cli) struct Args {
     #[arg(long)]
     dry_run: bool,
     /// Remove what setup has made: units, program, secrets and configuration; data and backups stay
-    #[arg(long, conflicts_with_all = ["domain", "pay_to", "facilitator", "facilitator_auth_file", "email", "proxy", "listen", "no_start", "dry_run"])]
+    #[arg(long, conflicts_with_all = ["domain", "pay_to", "facilitator", "facilitator_auth_file", "network", "email", "proxy", "tls", "with_browser", "listen", "no_start", "dry_run"])]
     undo: bool,
     /// Put everything below this folder, as with install.sh, for a look or a test
     #[arg(long, value_name = "DIR")]
@@ -111,6 +139,12 @@ enum Proxy {
     Caddy,
     Nginx,
     None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Network {
+    Base,
+    BaseSepolia,
 }
 
 /// Where everything lies.
@@ -185,7 +219,7 @@ impl Args {
         }
         manifest.note(&text, made);
         write(&places.manifest(), &manifest.text(), 0o600)?;
-        places.install(self.no_start)?;
+        places.install(&self)?;
         if self.no_start {
             return Ok(());
         }
@@ -237,7 +271,10 @@ fn check(config: &Config) -> Result<(), Failure> {
         };
         tell("domain", found)?;
     }
-    tell("port", port(config))?;
+    tell("port", port(config, config.listen))?;
+    if let Some(plain) = config.tls.as_ref().and_then(|tls| tls.http_listen) {
+        tell("port of HTTP", port(config, plain))?;
+    }
     if let FacilitatorAt::Url(url) = &config.payment.facilitator {
         tell(
             "facilitator",
@@ -251,15 +288,18 @@ fn check(config: &Config) -> Result<(), Failure> {
 }
 
 /// Whether we can listen, or do already.
-fn port(config: &Config) -> Finding {
-    let listen = config.listen;
+fn port(config: &Config, listen: SocketAddr) -> Finding {
     match TcpListener::bind(listen) {
         Ok(_) => Finding::Good(format!("{listen} is free")),
         Err(_) if socket::health_at(listen).is_ok_and(|health| health["version"].is_string()) => {
             Finding::Good(format!("{listen} is served by context402"))
         }
+        // Over HTTPS it cannot be asked at its port.
+        Err(_) if config.tls.is_some() && socket::connect(&config.socket).is_some() => {
+            Finding::Good(format!("{listen} is in use, and context402 runs"))
+        }
         Err(error) => Finding::Bad(format!(
-            "{listen} cannot be used: {error}. Choose another with --listen"
+            "{listen} cannot be used: {error}. Stop what listens there, or choose another address with --listen"
         )),
     }
 }
@@ -367,16 +407,23 @@ impl Places {
         Ok(command.status()?.success())
     }
 
-    fn install(&self, no_start: bool) -> Result<(), Failure> {
+    fn install(&self, args: &Args) -> Result<(), Failure> {
         let mut arguments = Vec::new();
         if self.is_packaged() {
-            if no_start {
+            if args.no_start {
                 return Ok(());
             }
             arguments.push("--start-package");
-        } else if no_start {
+        } else if args.no_start {
             arguments.push("--no-start");
         }
+        let flags = [("--tls", args.tls), ("--with-browser", args.with_browser)];
+        arguments.extend(
+            flags
+                .iter()
+                .filter(|(_, given)| *given)
+                .map(|(flag, _)| flag),
+        );
         self.installer(&arguments)
     }
 

@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 use url::Url;
 
-use crate::cli::serve::setup::{Args, Places, Proxy};
+use crate::cli::serve::setup::{Args, Network, Places, Proxy};
 use crate::cli::{Failure, config_failure, failed};
 use crate::config::file;
 use crate::config::settings::{COMMON_FACILITATOR, is_example};
 use crate::domain::evm::Address;
 use crate::outside::chance;
 
+/// Where the unit of the render worker listens.
+const RENDER_SOCKET: &str = "/run/context402-browser.sock";
 /// Tries before an answer is given up.
 const TRIES_MAX: usize = 5;
 
@@ -22,9 +24,35 @@ pub(super) struct Answers {
     pay_to: String,
     facilitator: String,
     auth: Option<Auth>,
+    network: Option<Network>,
     email: Option<String>,
     listen: Option<String>,
+    tls: bool,
+    with_browser: bool,
     behind_proxy: bool,
+}
+
+impl Network {
+    /// Its CAIP-2 id, its USDC, and the EIP-712 name of that.
+    fn settings(self) -> [(&'static str, &'static str); 3] {
+        let (network, asset, name) = match self {
+            Network::Base => (
+                "eip155:8453",
+                "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+                "USD Coin",
+            ),
+            Network::BaseSepolia => (
+                "eip155:84532",
+                "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+                "USDC",
+            ),
+        };
+        [
+            ("payment.network", network),
+            ("payment.asset", asset),
+            ("payment.asset_name", name),
+        ]
+    }
 }
 
 /// How the facilitator knows us.
@@ -105,8 +133,11 @@ impl Answers {
             pay_to,
             facilitator,
             auth: auth.map(Auth::read).transpose()?,
+            network: args.network,
             email: args.email.clone(),
             listen: args.listen.as_deref().map(listen).transpose()?,
+            tls: args.tls,
+            with_browser: args.with_browser,
             behind_proxy: matches!(args.proxy, Some(Proxy::Caddy | Proxy::Nginx)),
         })
     }
@@ -130,6 +161,19 @@ impl Answers {
                 wanted.push(("payment.facilitator_auth", "cdp".into()));
                 wanted.push(("payment.cdp_key_id", key_id.as_str().into()));
             }
+        }
+        if let Some(network) = self.network {
+            let settings = network.settings().into_iter();
+            wanted.extend(settings.map(|(key, value)| (key, value.into())));
+        }
+        if self.tls {
+            wanted.push(("tls.acme", true.into()));
+            let email = self.email.as_deref();
+            wanted.extend(email.map(|email| ("tls.acme_email", email.into())));
+        }
+        if self.with_browser && look_up(table, "render.browser").is_none() {
+            wanted.push(("render.browser", "auto".into()));
+            wanted.push(("render.socket", RENDER_SOCKET.into()));
         }
         let optional = [("contact", &self.email), ("listen", &self.listen)];
         for (key, value) in optional {
