@@ -32,14 +32,6 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// The passages of a page that answer a query.
-    pub fn passages(target_url: &'a str, query: &'a str, tier: Tier) -> Self {
-        Item {
-            question: Some(query),
-            ..Item::page(target_url, tier)
-        }
-    }
-
     pub fn report(target_url: &'a str, question: &'a str, pack: Pack) -> Self {
         Item {
             target_url,
@@ -118,6 +110,13 @@ fn body(item: Item<'_>) -> String {
         .iter()
         .map(|(name, value)| format!("\"{name}\": {value}"));
     format!("{{{}}}", lines.collect::<Vec<_>>().join(",\n       "))
+}
+
+/// The same as one line of JSON.
+pub fn request(item: Item<'_>) -> String {
+    let members = item.members().into_iter();
+    let members = members.map(|(name, value)| (name.to_owned(), value));
+    Value::Object(members.collect()).to_string()
 }
 
 /// The members of the answer that an example prints.
@@ -268,7 +267,10 @@ mod tests {
         let value: Value = serde_json::from_str(&body(report)).expect("it is JSON");
         assert_eq!(value["question"], "Is it \"free\"?");
         assert_eq!(value["pack"], "quick");
-        let passages = Item::passages("https://example.com/", "Is it \"free\"?", Tier::Fresh);
+        let passages = Item {
+            question: Some("Is it \"free\"?"),
+            ..Item::page("https://example.com/", Tier::Fresh)
+        };
         let value: Value = serde_json::from_str(&body(passages)).expect("it is JSON");
         assert_eq!(value["query"], "Is it \"free\"?");
         assert_eq!(value["max_tokens"], EXCERPT_TOKENS);

@@ -2,6 +2,7 @@
 //! they cannot diverge from its behaviour; the prose is here.
 
 mod fixed;
+pub mod snippets;
 
 pub mod about;
 pub mod explorer;
@@ -16,6 +17,7 @@ use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
+use crate::pages::price_lists;
 use crate::pages::site::{FacilitatorMode, Site};
 
 /// The tables of the reference.
@@ -127,7 +129,7 @@ pub fn page(view: &DocsView<'_>) -> String {
                     (start(&view.site))
                     (tiers())
                     (packs(&view.site))
-                    (endpoints(&view.endpoints))
+                    (endpoints(&view.site, &view.endpoints))
                     (bodies(&view.bodies))
                     (fixed::headers())
                     (fixed::answer())
@@ -179,7 +181,7 @@ fn tiers() -> Markup {
             code { "X-Service-Tier" } " so that the challenge asks for the right amount. All must agree. "
             "The default is " strong { (Tier::default().name()) } "."
         }
-        (parts::tier_table())
+        (price_lists::tier_table())
     }
 }
 
@@ -191,16 +193,21 @@ fn packs(site: &Site<'_>) -> Markup {
             "body, in the query (" code { "?pack=standard" } ") or in the header " code { "X-Service-Pack" }
             ". The default is " strong { (Pack::default().name()) } "."
         }
-        (parts::pack_table(site.has_model))
+        (price_lists::pack_table(site.has_model))
     }
 }
 
-fn endpoints(rows: &[Endpoint<'_>]) -> Markup {
+fn endpoints(site: &Site<'_>, rows: &[Endpoint<'_>]) -> Markup {
     html! {
         h2 #endpoints { "Endpoints" }
+        p {
+            "Each example is a whole program. Set " code { "BASE_URL" } " to " code { (site.base_url) } " and "
+            code { "PRIVATE_KEY" } " to a key that holds no more than you are willing to spend. "
+            a href="/quickstart#buyer" { "The quickstart" } " lists what to install."
+        }
         @for group in groups(rows) {
             h3 { (capitalised(group)) }
-            ul.endpoints { @for row in rows.iter().filter(|row| row.group == group) { (endpoint(row)) } }
+            ul.endpoints { @for row in rows.iter().filter(|row| row.group == group) { (endpoint(site, row)) } }
         }
     }
 }
@@ -216,12 +223,13 @@ fn groups<'a>(rows: &[Endpoint<'a>]) -> Vec<&'a str> {
     groups
 }
 
-fn endpoint(row: &Endpoint<'_>) -> Markup {
+fn endpoint(site: &Site<'_>, row: &Endpoint<'_>) -> Markup {
+    let anchor = row.anchor();
     html! {
-        li {
+        li id=(anchor) {
             p.line {
                 span class={ "method " (row.method.to_lowercase()) } { (row.method) } " "
-                code { (row.path) } " "
+                a href={ "#" (anchor) } { code { (row.path) } } " "
                 @match &row.price {
                     Some(price) => span.tag.good { (price) },
                     None => span.tag { "free" },
@@ -245,11 +253,22 @@ fn endpoint(row: &Endpoint<'_>) -> Markup {
                     dd { (answers(row)) }
                 }
             }
+            @for snippet in snippets::of(row.method, row.path) { (snippet.markup(site, &html! { h4 { (snippet.title) } })) }
         }
     }
 }
 
 impl Endpoint<'_> {
+    /// `post-v1-x402-access` of `POST /v1/x402/access`.
+    fn anchor(&self) -> String {
+        let words = format!("{}{}", self.method.to_lowercase(), self.path);
+        let words = words.split(|c: char| !c.is_ascii_alphanumeric());
+        words
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join("-")
+    }
+
     /// Absent for plain pages.
     fn has_details(&self) -> bool {
         !self.gives.starts_with("text/html")

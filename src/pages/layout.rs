@@ -18,17 +18,23 @@ macro_rules! policy {
 }
 
 /// The Content-Security-Policy of every page: it allows [`COPY_SCRIPT`].
-pub const CSP: &str = policy!("script-src 'sha256-AYyt5kiHHNvYBwx1fJzPZ17pzDbPEl4yJwHgsjckTGU='");
+pub const CSP: &str = policy!("script-src 'sha256-MCvtzbVBCkT0Tc0XkiixQvSewmVPOOtb/YFdAIl088I='");
 
 /// The same for reports; it also allows [`super::assets::VERIFY_SCRIPT`].
 pub const REPORT_CSP: &str = policy!(
-    "script-src 'sha256-AYyt5kiHHNvYBwx1fJzPZ17pzDbPEl4yJwHgsjckTGU=' ",
+    "script-src 'sha256-MCvtzbVBCkT0Tc0XkiixQvSewmVPOOtb/YFdAIl088I=' ",
     "'sha256-GBo1/wMNYK6E9sSnoQx2cQELO1azZLwK2sodJ8zZ+jk='"
+);
+
+/// The same for the page that sells to a browser's wallet; it also allows [`super::assets::WALLET_SCRIPT`].
+pub const WALLET_CSP: &str = policy!(
+    "script-src 'sha256-MCvtzbVBCkT0Tc0XkiixQvSewmVPOOtb/YFdAIl088I=' ",
+    "'sha256-YvO3LdNnZy587E3LOfDokP4M4V2DlN8mXC9OXp/fDfg='"
 );
 
 /// For the API explorer, whose scripts and styles are files.
 pub const EXPLORER_CSP: &str =
-    policy!("script-src 'self' 'sha256-AYyt5kiHHNvYBwx1fJzPZ17pzDbPEl4yJwHgsjckTGU='");
+    policy!("script-src 'self' 'sha256-MCvtzbVBCkT0Tc0XkiixQvSewmVPOOtb/YFdAIl088I='");
 
 /// The frame's facts about one page.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +75,7 @@ const FOOTER: [(&str, &[(&str, &str)]); 3] = [
         &[
             ("Prices", "/pricing"),
             ("Price a page", "/quote"),
+            ("Buy with a wallet", "/buy"),
             ("Proof Packs", "/proof-pack"),
             ("Evidence Bundles", "/proof-pack/bundle"),
             ("Sample report", "/proof-pack/sample"),

@@ -4,10 +4,6 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::domain::amount::Amount;
-use crate::domain::cache::CachePolicy;
-use crate::domain::check::CheckDepth;
-use crate::domain::pack::Pack;
-use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
 use crate::pages::commands::{self, Item};
 use crate::pages::site::Site;
@@ -127,75 +123,6 @@ pub(super) fn with_code(text: &str) -> Markup {
     }
 }
 
-/// The price list of the tiers.
-pub(super) fn tier_table() -> Markup {
-    let table = html! {
-        table.stack {
-            thead { tr { th { "Tier" } th.num { "Price per page" } th { "Use it for" } th { "Cache" } } }
-            tbody { @for tier in Tier::ALL { (tier_row(tier)) } }
-        }
-    };
-    scrolling("Tiers and prices", &table)
-}
-
-fn tier_row(tier: Tier) -> Markup {
-    let default = tier == Tier::default();
-    html! {
-        tr.chosen[default] {
-            th scope="row" { (tier.name()) @if default { " " span.tag.good { "default" } } }
-            td.num { (usdc(tier.price())) }
-            td.long { (choose_it_for(tier)) }
-            td.long.muted { (tier.policy()) }
-        }
-    }
-}
-
-/// The price list of the packs.
-pub(super) fn pack_table(has_model: bool) -> Markup {
-    let table = html! {
-        table.stack {
-            thead { tr { th { "Pack" } th.num { "Price per report" } th { "What it reads" } th { "Policy" } } }
-            tbody { @for pack in Pack::ALL { (pack_row(pack, has_model)) } }
-        }
-    };
-    scrolling("Packs and prices", &table)
-}
-
-fn pack_row(pack: Pack, has_model: bool) -> Markup {
-    let default = pack == Pack::default();
-    html! {
-        tr.chosen[default] {
-            th scope="row" { (pack.name()) @if default { " " span.tag.good { "default" } } }
-            td.num { (usdc(pack.price())) }
-            td.long { (pack.reads(has_model)) }
-            td.long.muted { (pack.policy()) }
-        }
-    }
-}
-
-/// The price list of the depths of a check.
-pub(super) fn depth_table(has_model: bool) -> Markup {
-    let table = html! {
-        table.stack {
-            thead { tr { th { "Depth" } th.num { "Price per source" } th { "What it does" } th { "Policy" } } }
-            tbody { @for depth in CheckDepth::ALL { (depth_row(depth, has_model)) } }
-        }
-    };
-    scrolling("Depths and prices", &table)
-}
-
-fn depth_row(depth: CheckDepth, has_model: bool) -> Markup {
-    let default = depth == CheckDepth::default();
-    html! {
-        tr.chosen[default] {
-            th scope="row" { (depth.name()) @if default { " " span.tag.good { "default" } } }
-            td.num { (usdc(depth.price())) }
-            td.long { "It " (depth.reading(has_model).reads()) "." }
-            td.long.muted { (depth.policy()) }
-        }
-    }
-}
-
 pub(super) fn usdc(price: Amount) -> Markup {
     html! { (cents(price)) " USDC" }
 }
@@ -206,23 +133,6 @@ pub(super) fn cents(amount: Amount) -> String {
     match shown.split_once('.') {
         None => format!("{shown}.00"),
         Some((whole, fraction)) => format!("{whole}.{fraction:0<2}"),
-    }
-}
-
-/// What a tier is for, in a sentence.
-pub(super) fn choose_it_for(tier: Tier) -> String {
-    match tier.cache() {
-        CachePolicy::CacheOnly { sample: true } => {
-            "Trying the service: our sample page or a cached page".to_owned()
-        }
-        CachePolicy::CacheOnly { sample: false } => {
-            "Reading a cached page; never fetches".to_owned()
-        }
-        CachePolicy::UpTo { age_seconds } => format!(
-            "A page at most {} minutes old; fetches if the cached copy is older",
-            age_seconds / 60
-        ),
-        CachePolicy::Bypass => "The current page; always fetches".to_owned(),
     }
 }
 

@@ -22,9 +22,9 @@ pub(super) fn blocks(report: &BundleReport, attachment: &str) -> Vec<Block> {
     blocks.push(Block::heading(1, "Contents", "contents"));
     blocks.push(Block::Contents);
     blocks.push(Block::Page);
-    blocks.extend(sources(report));
-    blocks.extend(claims(report));
+    // In the order of the page.
     blocks.extend(matrix(report));
+    blocks.extend(claims(report));
     blocks.extend(agreements(report));
     blocks.extend(conflicts(report));
     blocks.push(Block::heading(1, "Gaps", "gaps"));
@@ -43,6 +43,7 @@ pub(super) fn blocks(report: &BundleReport, attachment: &str) -> Vec<Block> {
             risks(rows, "Sources")
         }
     });
+    blocks.extend(sources(report));
     blocks.push(Block::heading(1, "Source by source", "reports"));
     for (source, single) in report.read() {
         blocks.extend(report::section(source, single));

@@ -30,8 +30,9 @@ pub(super) fn blocks(report: &Report, attachment: &str) -> Vec<Block> {
     blocks.push(Block::heading(3, "What it rests on", "rests"));
     blocks.push(profile(report));
     blocks.push(Block::heading(1, "Evidence", "evidence"));
-    blocks.extend(claims(report));
+    // In the order of the page.
     blocks.extend(compared(report));
+    blocks.extend(claims(report));
     blocks.extend(passages(report, "", usize::MAX));
     blocks.push(Block::heading(1, "Gaps", "gaps"));
     blocks.extend(gaps(report));

@@ -83,12 +83,13 @@ fn verdict(report: &CheckReport) -> Markup {
                 dt { "Claims" }
                 dd {
                     @for (name, count) in by_label.iter().filter(|(_, count)| *count > 0) {
-                        (count) " " (parts::label(name)) " "
+                        span.nowrap { (count) " " (parts::label(name)) } " "
                     }
-                    (counts.claims - counts.need_grounding) " need no source"
+                    @let others = counts.claims - counts.need_grounding;
+                    @if others > 0 { (others) @if others == 1 { " needs" } @else { " need" } " no source" }
                 }
                 dt { "For agents" } dd { code { (report.agent_action) } }
-                dt { "Score" } dd { (SCORE_DEFINITION) }
+                dt { "Score" } dd { (SCORE_DEFINITION.replace("partially_supported", &parts::label_words("partially_supported"))) }
                 dt { "Depth" } dd { (report.depth) ": " (report.depth.reads()) }
                 dt { "Checked" } dd { (parts::time(UnixSeconds(report.created_at))) }
                 @if let Some(links) = &report.links {
@@ -258,14 +259,14 @@ fn source_name(report: &CheckReport, id: &str) -> Markup {
 
 fn sources(report: &CheckReport) -> Markup {
     let table = html! {
-        table.stack {
+        table.labelled {
             thead { tr { th { "Source" } th.num { "Supports" } th.num { "Contradicts" } th { "Text" } } }
             tbody { @for source in &report.sources {
                 tr {
                     th scope="row" { (source.id) }
-                    td.num { (source.supports) }
-                    td.num { (source.contradicts) }
-                    td.long { (source_name(report, &source.id)) " " span.muted { "(" (source.characters) " characters)" } }
+                    td.num data-label="Supports" { (source.supports) }
+                    td.num data-label="Contradicts" { (source.contradicts) }
+                    td.long data-label="Text" { (source_name(report, &source.id)) " " span.muted { "(" (source.characters) " characters)" } }
                 }
             } }
         }

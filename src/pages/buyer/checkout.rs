@@ -4,9 +4,11 @@ use maud::{Markup, html};
 
 use crate::domain::level::{Level, Product};
 use crate::domain::time::UnixSeconds;
+use crate::pages::buyer::wallet;
 use crate::pages::commands::Item;
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
+use crate::pages::price_lists;
 use crate::pages::site::Site;
 
 /// One quote, by its identifier.
@@ -77,12 +79,15 @@ fn kept(view: &CheckoutView<'_>, quote: &KeptQuote<'_>) -> Markup {
             dt { "Page" } dd { (parts::foreign_link(quote.target_url)) }
             @if let Some(question) = quote.question { dt { "Question" } dd { (question) } }
             dt { @match level.product() { Product::Context => "Tier", _ => "Pack" } }
-            dd { strong { (level.name()) } ": " (level.policy()) }
+            dd { strong { (level.name()) } ": " (price_lists::in_words(level, view.site.has_model)) }
             dt { "Price" } dd { (price) " USDC on " (view.site.network_name()) }
             dt { "Created" } dd { (parts::time(quote.created_at)) }
             dt { "Quote" } dd { code { (view.quote_id) } }
         }
         h2 #buy { "Buy it now" }
+        @if quote.force_refresh.is_none() {
+            .actions { a.button href=(wallet::path(item)) { "Pay with a browser wallet" } }
+        }
         p { "The quote is free. These commands pay at most the price above:" }
         (parts::ways_to_buy(&view.site, item))
         p.small.muted { a href="/quickstart#buyer" { "The quickstart" } " lists what to install and where the key goes." }

@@ -82,7 +82,8 @@ fn form(view: &DemoView<'_>) -> Markup {
     }
 }
 
-fn question_path(sample: &Sample, question: &str) -> String {
+/// The demo's answer to a question about a sample page.
+pub(crate) fn question_path(sample: &Sample, question: &str) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     query.append_pair("page", sample.name());
     query.append_pair("question", question);

@@ -5,6 +5,8 @@ use maud::{Markup, html};
 
 use crate::domain::tier::Tier;
 use crate::pages::buyer::report;
+use crate::pages::buyer::wallet;
+use crate::pages::commands::Item;
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::site::{FacilitatorMode, Site};
@@ -130,7 +132,8 @@ fn offer(target_url: &str, site: &Site<'_>) -> Markup {
                     }
                     a.button.quiet href=(parts::quote_path(target_url)) { "All prices" }
                 } @else {
-                    a.button href=(parts::quote_path(target_url)) { "Buy the rest" }
+                    a.button href=(wallet::path(Item::page(target_url, TIER))) { "Buy the rest" }
+                    a.button.quiet href=(parts::quote_path(target_url)) { "All prices" }
                 }
             }
         }

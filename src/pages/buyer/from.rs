@@ -8,6 +8,7 @@ use crate::domain::tier::Tier;
 use crate::pages::commands::{self, Item};
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
+use crate::pages::price_lists;
 use crate::pages::site::Site;
 
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +46,7 @@ pub fn page(view: &FromView<'_>) -> String {
             }
             (parts::code("Shell", &commands::challenge_curl_at(site, &access, Item::page(&site.sample_url(), Tier::Starter))))
             h2 #prices { "What a page costs" }
-            (parts::tier_table())
+            (price_lists::tier_table())
             .actions {
                 a.button href="/quickstart" { "Buy your first page" }
                 a.button.quiet href="/" { "More about the service" }

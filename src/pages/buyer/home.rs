@@ -5,16 +5,18 @@ use serde_json::json;
 
 use crate::domain::amount::Amount;
 use crate::domain::bundle::Bundle;
+use crate::domain::check::{CheckDepth, SOURCES_MAX};
 use crate::domain::level::Product;
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::evidence::report::Report;
 use crate::pages::buyer::first_words;
-use crate::pages::buyer::report;
+use crate::pages::buyer::outcomes;
 use crate::pages::buyer::sample;
 use crate::pages::commands::{self, Item};
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
+use crate::pages::price_lists;
 use crate::pages::site::{FacilitatorMode, NAME, Site};
 
 /// What the home page shows beyond the price list.
@@ -23,8 +25,8 @@ pub struct HomeView<'a> {
     pub site: Site<'a>,
     /// The converter's output for the sample page.
     pub sample_markdown: &'a str,
-    /// The sample report.
-    pub report: &'a Report,
+    /// A supported, a contradicted and a not stated answer.
+    pub outcomes: &'a [Report],
 }
 
 /// The home page.
@@ -52,16 +54,16 @@ pub fn page(view: &HomeView<'_>) -> String {
             }
             h2 #evidence { "A question goes in, evidence comes out" }
             p {
-                "From " a href="/proof-pack/sample" { "the sample report" } ", made by this service from the same page. "
-                "Uncertain reports say so."
+                "One article, three questions, made by this service: what the page supports, what it contradicts and what it "
+                "does not say. " a href="/proof-pack/sample" { "Read a whole report" } "."
             }
-            (report::brief(view.report))
+            (outcomes::side_by_side(view.outcomes))
             h2 #prices { "What a page costs" }
             p {
                 "One price per page, whatever its size. You choose how fresh it must be. "
                 a href="/pricing" { "All prices and a cost estimate" } "."
             }
-            (parts::tier_table())
+            (price_lists::tier_table())
             (how_a_sale_goes())
             (what_you_get())
             (where_next())
@@ -146,8 +148,8 @@ fn cheapest() -> Amount {
 
 fn products() -> Markup {
     html! {
-        h2 #products { "Three products" }
-        ul.cards.three {
+        h2 #products { "Four products" }
+        ul.cards.two {
             li {
                 h3 { a href="/quote" { "A page as markdown" } }
                 p.price { (parts::cents(cheapest())) small { " to " (parts::cents(Tier::Deep.price())) " USDC" } }
@@ -166,10 +168,20 @@ fn products() -> Markup {
             }
             li {
                 h3 { a href="/proof-pack/bundle" { "Evidence Bundle" } }
-                p.price { (parts::cents(Bundle::Scout.price())) small { " to " (parts::cents(Bundle::Audit.price())) " USD" } }
+                p.price { (parts::cents(Bundle::Scout.price())) small { " to " (parts::cents(Bundle::Audit.price())) " USDC" } }
                 p {
                     "One question to up to " (Bundle::Audit.source_limit()) " sources: where they agree, where they conflict, what is missing. "
-                    "As a web page, PDF and JSON, paid through a payment link."
+                    "As a web page, PDF and JSON; agents pay per call, people through a payment link."
+                }
+            }
+            li {
+                h3 { a href="/docs#example-check" { "Check of a text" } }
+                p.price {
+                    (parts::cents(CheckDepth::Quick.price())) small { " to " (parts::cents(CheckDepth::Standard.price())) " USDC a source" }
+                }
+                p {
+                    "A whole answer of a model, claim by claim against up to " (SOURCES_MAX) " sources: what is supported, what is "
+                    "contradicted, and what to correct, with the passages."
                 }
             }
         }

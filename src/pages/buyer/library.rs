@@ -3,6 +3,8 @@
 use maud::{Markup, html};
 
 use crate::domain::time::UnixSeconds;
+use crate::evidence::report::Report;
+use crate::pages::buyer::outcomes;
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::site::Site;
@@ -11,6 +13,8 @@ use crate::pages::site::Site;
 pub struct LibraryView<'a> {
     pub site: Site<'a>,
     pub sample: Listed<'a>,
+    /// A supported, a contradicted and a not stated answer.
+    pub outcomes: &'a [Report],
     pub listed: Vec<Listed<'a>>,
 }
 
@@ -38,7 +42,10 @@ pub fn page(view: &LibraryView<'_>) -> String {
         html! {
             h1 { "Public reports" }
             p.lead { "Reports are private unless their buyer publishes them. The operator approves each one before it appears here." }
-            h2 #sample { "Sample report" }
+            h2 #outcomes { "Three outcomes, side by side" }
+            p { "One article, three questions: what the page supports, what it contradicts and what it does not say." }
+            (outcomes::side_by_side(view.outcomes))
+            h2 #sample { "A whole report" }
             ul.cards.two { (card(&view.sample)) }
             h2 #listed { "Published by buyers" }
             @if view.listed.is_empty() {

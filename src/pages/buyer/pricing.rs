@@ -3,13 +3,17 @@
 use maud::{Markup, html};
 
 use crate::domain::bundle::Bundle;
-use crate::domain::check::SOURCES_MAX;
+use crate::domain::check::{CheckDepth, SOURCES_MAX};
 use crate::domain::estimate::{Estimate, Line};
+use crate::domain::level::{Level, PAGES_MAX};
 use crate::domain::pack::Pack;
+use crate::domain::render::Render;
 use crate::domain::tier::Tier;
+use crate::domain::time::REPORT_DAYS;
 use crate::pages::layout::{Layout, layout};
 use crate::pages::orders::bundle;
 use crate::pages::parts;
+use crate::pages::price_lists;
 use crate::pages::site::Site;
 
 #[derive(Clone, Debug)]
@@ -22,7 +26,7 @@ pub struct PricingView<'a> {
     pub is_asked: bool,
 }
 
-/// The values of the fields: three counts and three levels.
+/// The values of the fields: counts, each with its level.
 #[derive(Clone, Copy, Debug)]
 pub struct Form<'a> {
     pub pages: &'a str,
@@ -31,6 +35,9 @@ pub struct Form<'a> {
     pub pack: &'a str,
     pub bundles: &'a str,
     pub bundle: &'a str,
+    /// Sources of checked texts.
+    pub checks: &'a str,
+    pub depth: &'a str,
 }
 
 pub fn page(view: &PricingView<'_>) -> String {
@@ -38,7 +45,7 @@ pub fn page(view: &PricingView<'_>) -> String {
         Layout {
             site: view.site,
             title: "Prices",
-            description: "Prices of pages, Proof Packs and Evidence Bundles, with a monthly estimate.",
+            description: "Prices of pages, Proof Packs, checks and Evidence Bundles in USDC, with a monthly estimate.",
             path: "/pricing",
             noindex: view.is_asked,
         },
@@ -47,36 +54,87 @@ pub fn page(view: &PricingView<'_>) -> String {
             p.lead {
                 "Pay per call. No subscription, no minimum, no account, and no charge for what we cannot deliver."
             }
-            h2 #calculator { "Estimate your monthly cost" }
+            h2 #page-prices { "A page as markdown" }
+            p { "One price per page, whatever its size. You choose how fresh it must be." }
+            (price_lists::tier_table())
+            (included())
+            h2 #report-prices { "Proof Pack" }
+            p { "A report on whether one page supports a claim, with the passages that show it." }
+            (price_lists::pack_table(view.site.has_model))
+            h2 #check-prices { "Check of a text" }
+            p { "Each claim of a text checked against up to " (SOURCES_MAX) " sources. The price is for each source." }
+            (price_lists::depth_table(view.site.has_model))
+            h2 #bundle-prices { "Evidence Bundle" }
+            p {
+                "One report on several sources. The smallest bundle that takes every readable source is the one you are "
+                "offered; duplicates and sources that cannot be read do not raise it."
+            }
+            (bundle::bundle_table(None, view.site.has_model))
+            p.small.muted {
+                "Without a wallet, " a href="/proof-pack/bundle" { "order a bundle through a payment link" }
+                " for the same number of dollars."
+            }
+            h2 #calculator { "What a month costs" }
             (calculator(&view.form))
             @match &view.outcome {
                 Err(complaint) => .note.bad role="alert" { p { strong { (complaint) } } },
                 Ok(estimate) => (estimated(estimate)),
             }
-            h2 #page-prices { "A page as markdown" }
-            p { "One price per page, whatever its size. You choose how fresh it must be." }
-            (parts::tier_table())
-            h2 #report-prices { "Proof Pack" }
-            p { "A report on whether one page supports a claim, with the passages that show it." }
-            (parts::pack_table(view.site.has_model))
-            h2 #bundle-prices { "Evidence Bundle" }
-            p { "A report on up to 25 sources, paid per call in USDC, or in dollars through a payment link." }
-            (bundle::bundle_table(None, view.site.has_model))
-            h2 #check-prices { "Check of a text" }
-            p { "Each claim of a text checked against up to " (SOURCES_MAX) " sources. The price is for each source." }
-            (parts::depth_table(view.site.has_model))
+            (free())
         },
     )
 }
 
+/// What is bought at the price of a page, or of several.
+fn included() -> Markup {
+    let rendering: Vec<&str> = Tier::ALL
+        .into_iter()
+        .filter(|tier| Render::of_level(Level::Tier(*tier)) == Render::Auto)
+        .map(Tier::name)
+        .collect();
+    html! {
+        ul {
+            li {
+                strong { "Only the passages that answer a question" } ", within a budget of tokens: the price of the page. "
+                a href="/docs#example-excerpt" { "Example" } "."
+            }
+            li {
+                strong { "Up to " (PAGES_MAX) " pages in one request" } ": the price of one times their number. Nothing is charged "
+                "unless all can be read, or as many as you say. " a href="/docs#example-pages" { "Example" } "."
+            }
+            li {
+                strong { "Pages that need scripts" } " are opened in a browser where this service has one, at no extra charge: by "
+                "themselves at " (rendering.join(" and ")) ", at other tiers that fetch if you ask."
+            }
+        }
+    }
+}
+
+/// What nobody pays for.
+fn free() -> Markup {
+    html! {
+        h2 #free { "What costs nothing" }
+        ul {
+            li { "Quotes, previews and the first words of a page on " a href="/try" { "the try-it page" } }
+            li { "Reading a report again for " (REPORT_DAYS) " days, as page, JSON and PDF; follow-up questions; verification" }
+            li { a href="/docs#example-purchases" { "Reading what you bought again" } ", signed by the wallet that paid" }
+            li { "Gas: the facilitator pays it" }
+            li { "Anything that could not be delivered" }
+        }
+    }
+}
+
 fn calculator(form: &Form<'_>) -> Markup {
-    let tiers = Tier::ALL.map(|tier| (tier.name(), format!("{} USDC", parts::cents(tier.price()))));
-    let packs = Pack::ALL.map(|pack| (pack.name(), format!("{} USDC", parts::cents(pack.price()))));
-    let bundles = Bundle::ALL.map(|bundle| (bundle.name(), bundle::price(bundle)));
+    let price = |amount| format!("{} USDC", parts::cents(amount));
+    let tiers = Tier::ALL.map(|tier| (tier.name(), price(tier.price())));
+    let packs = Pack::ALL.map(|pack| (pack.name(), price(pack.price())));
+    let bundles = Bundle::ALL.map(|bundle| (bundle.name(), price(bundle.price())));
+    let depths = CheckDepth::ALL.map(|depth| (depth.name(), price(depth.price())));
     html! {
         form.ask.sums action="/pricing#calculator" method="get" {
             (count("pages", "Pages", form.pages)) (level("tier", "Tier", form.tier, &tiers))
             (count("reports", "Proof Packs", form.reports)) (level("pack", "Pack", form.pack, &packs))
+            (count("checks", "Sources of checked texts", form.checks)) (level("depth", "Depth", form.depth, &depths))
             (count("bundles", "Evidence Bundles", form.bundles)) (level("bundle", "Bundle", form.bundle, &bundles))
             .row { button type="submit" { "Estimate" } }
         }
@@ -106,39 +164,46 @@ fn level(name: &str, label: &str, typed: &str, levels: &[(&str, String)]) -> Mar
 }
 
 fn estimated(estimate: &Estimate) -> Markup {
-    let bundles = estimate.bundles();
+    let rows = [
+        (["page", "pages"], estimate.pages.1.name(), estimate.pages()),
+        (
+            ["Proof Pack", "Proof Packs"],
+            estimate.reports.1.name(),
+            estimate.reports(),
+        ),
+        (
+            ["checked source", "checked sources"],
+            estimate.checks.1.name(),
+            estimate.checks(),
+        ),
+        (
+            ["Evidence Bundle", "Evidence Bundles"],
+            estimate.bundles.1.name(),
+            estimate.bundles(),
+        ),
+    ];
     let table = html! {
         table.stack {
             thead { tr { th { "Item" } th.num { "Total" } th.num { "Unit price" } } }
-            tbody {
-                (line(["page", "pages"], estimate.pages.1.name(), estimate.pages(), "USDC"))
-                (line(["Proof Pack", "Proof Packs"], estimate.reports.1.name(), estimate.reports(), "USDC"))
-                (line(["Evidence Bundle", "Evidence Bundles"], estimate.bundles.1.name(), bundles, "USD"))
-            }
+            tbody { @for (words, level, sum) in rows { (line(words, level, sum)) } }
         }
     };
     html! {
-        p.price.total role="status" {
-            (parts::cents(estimate.by_call())) " USDC"
-            @if bundles.count > 0 { " and " (parts::cents(bundles.sum)) " USD" }
-        }
-        @if [estimate.pages(), estimate.reports(), bundles].iter().any(|line| line.count > 0) {
+        p.price.total role="status" { (parts::usdc(estimate.total())) small { " a month" } }
+        @if rows.iter().any(|(_, _, line)| line.count > 0) {
             (parts::scrolling("Cost estimate", &table))
-        }
-        p.small.muted {
-            "USDC is paid per call, without gas fees. Dollars are paid through the payment link."
         }
     }
 }
 
-fn line([one, more]: [&str; 2], level: &str, line: Line, currency: &str) -> Markup {
+fn line([one, more]: [&str; 2], level: &str, line: Line) -> Markup {
     let what = if line.count == 1 { one } else { more };
     html! {
         @if line.count > 0 {
             tr {
                 th scope="row" { (line.count) " " (what) ", " (level) }
-                td.num { (parts::cents(line.sum)) " " (currency) }
-                td.num.muted { (parts::cents(line.price)) " " (currency) " each" }
+                td.num { (parts::usdc(line.sum)) }
+                td.num.muted { (parts::usdc(line.price)) " each" }
             }
         }
     }

@@ -41,9 +41,9 @@ pub fn page(view: &ProofPackView<'_>) -> String {
             p { "The first request returns 402 with the price; the second carries the signed payment." }
             (parts::ways_to_buy(site, item))
             p {
-                "Not sure yet? " a href="/proof-pack/sample" { "Read the sample report" } ", "
-                a href="/proof-pack/preview" { "preview a report" } ", or browse "
-                a href="/proof-pack/library" { "public reports" } ". More than one source? "
+                "Not sure yet? See " a href="/proof-pack/library#outcomes" { "three outcomes side by side" } ", read "
+                a href="/proof-pack/sample" { "a whole sample report" } ", or "
+                a href="/proof-pack/preview" { "preview a report" } ". More than one source? "
                 a href="/proof-pack/bundle" { "Evidence Bundles" } " cover up to 25."
             }
             h2 #report { "What a report contains" }

@@ -5,9 +5,11 @@ use maud::{Markup, html};
 
 use crate::domain::level::{Level, Product};
 use crate::domain::time::UnixSeconds;
+use crate::pages::buyer::wallet;
 use crate::pages::commands::Item;
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
+use crate::pages::price_lists;
 use crate::pages::site::Site;
 
 /// The form, with or without a result under it.
@@ -121,8 +123,8 @@ fn nothing_asked(site: &Site<'_>, product: Product) -> Markup {
     html! {
         h2 { "Price list" }
         @match product {
-            Product::Context => (parts::tier_table()),
-            _ => (parts::pack_table(site.has_model)),
+            Product::Context => (price_lists::tier_table()),
+            _ => (price_lists::pack_table(site.has_model)),
         }
         p {
             "Programs get the same as JSON from " code { (words(product).api) }
@@ -174,6 +176,7 @@ fn quoted(site: &Site<'_>, quote: &Quoted<'_>) -> Markup {
         h2 #buy { "Buy it" }
         p { "With " (word) " " strong { (quote.recommended.name()) } ", for at most "
         (quote.recommended.price()) " USDC:" }
+        .actions { a.button href=(wallet::path(item)) { "Pay with a browser wallet" } }
         (parts::ways_to_buy(site, item))
         p.small.muted { a href="/quickstart#buyer" { "The quickstart" } " lists what to install and where the key goes." }
     }
@@ -181,7 +184,7 @@ fn quoted(site: &Site<'_>, quote: &Quoted<'_>) -> Markup {
 
 fn offer_table(quote: &Quoted<'_>, has_model: bool) -> Markup {
     let head = match quote.recommended.product() {
-        Product::Context => ("Tier", "Cache"),
+        Product::Context => ("Tier", "How fresh"),
         _ => ("Pack", "What it reads"),
     };
     let table = html! {
@@ -207,7 +210,7 @@ fn offer_row(offer: &LevelOffer<'_>, recommended: Level, has_model: bool) -> Mar
                     Some(reason) => { span.tag { "not now" } " " (reason) },
                 }
             }
-            td.long.muted { (offer.level.policy()) @if let Some(reads) = offer.level.reads(has_model) { p { (reads) } } }
+            td.long.muted { (price_lists::in_words(offer.level, has_model)) }
         }
     }
 }

@@ -55,10 +55,10 @@ pub fn page(view: &ReportView<'_>) -> String {
             h1.question { (view.report.question) }
             @match (view.source, &view.api) {
                 (Some(text), Some(api)) => .beside {
-                    div { (findings(view.report, Some(text))) }
+                    div { (findings(view, Some(text))) }
                     (source::pane(view.report, text, &format!("{}/source", api.path)))
                 },
-                _ => (findings(view.report, None)),
+                _ => (findings(view, None)),
             }
             (about(view))
             (hashes(view))
@@ -69,15 +69,43 @@ pub fn page(view: &ReportView<'_>) -> String {
 }
 
 /// What the report says: the verdict, and what it rests on.
-fn findings(report: &Report, source: Option<&str>) -> Markup {
+fn findings(view: &ReportView<'_>, source: Option<&str>) -> Markup {
+    let report = view.report;
     html! {
         (verdict(report))
         (evidence::comparisons(&report.comparisons))
         h2 #evidence { "Claims and their evidence" }
         p.muted { "Every excerpt is quoted verbatim from the source. Words of the question are highlighted." }
+        (screenshot(view))
         (evidence::claims(report, source))
         (evidence::gaps(&report.gaps))
         (evidence::risks(&report.risk_details))
+    }
+}
+
+/// The picture of the page, where the report was bought with one and this reader may know its address.
+fn screenshot(view: &ReportView<'_>) -> Markup {
+    let (Some(screenshot), Some(api)) = (&view.report.screenshot, &view.api) else {
+        return html! {};
+    };
+    let path = format!("{}/screenshot", api.path);
+    html! {
+        @if let Some(image) = &screenshot.image {
+            figure.screenshot #screenshot {
+                a href=(path) {
+                    img src=(path) width=(image.width) height=(image.height) loading="lazy"
+                        alt={ "Screenshot of " (image.final_url) };
+                }
+                figcaption {
+                    "The page in a browser on " (parts::time(UnixSeconds(image.captured_at)))
+                    @if let Some(id) = &image.citation_id {
+                        "; the passage of " a href={ "#" (id) } { (id) } " is highlighted"
+                    }
+                    ". SHA-256 " span.hash { (image.sha256) }
+                }
+            }
+        }
+        @if let Some(warning) = &screenshot.warning { p.small.muted { (warning.message) } }
     }
 }
 

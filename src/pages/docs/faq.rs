@@ -126,7 +126,7 @@ fn pages() -> Vec<Question> {
         ),
         (
             "Which content types are supported?",
-            html! { p { "HTML, PDF with a text layer, JSON, XML, CSV, feeds, plain text and markdown, up to 5 MB." } },
+            html! { p { "HTML, PDF with a text layer, DOCX, ODT, EPUB, XLSX, Jupyter notebooks, JSON, XML, CSV, feeds, plain text and markdown, up to 5 MB." } },
         ),
         (
             "Do you obey robots.txt?",

@@ -3,9 +3,9 @@
 
 use maud::{Markup, html};
 
-use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::pages::commands::{self, Item};
+use crate::pages::docs::snippets;
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::site::{FacilitatorMode, Site};
@@ -63,7 +63,7 @@ fn buyer(site: &Site<'_>) -> Markup {
         (parts::code("Shell", &commands::buy(site, Item::page(&site.sample_url(), Tier::Starter))))
         h3 #buyer-typescript { "TypeScript" }
         p { "The official client wraps " code { "fetch" } ": on a 402 it signs and repeats the request." }
-        (parts::code("Install", "npm install @x402/fetch @x402/core @x402/evm viem tsx"))
+        (parts::code("Install", "npm install @x402/fetch @x402/core @x402/evm @x402/extensions viem tsx"))
         (parts::code("buy.mts", &commands::typescript(site, Item::page(&site.sample_url(), Tier::Starter))))
         (parts::code("Run", "PRIVATE_KEY=0x… npx tsx buy.mts"))
         h3 #buyer-python { "Python" }
@@ -73,41 +73,23 @@ fn buyer(site: &Site<'_>) -> Markup {
         (parts::code("Run", "PRIVATE_KEY=0x… python buy.py"))
         .note {
             p {
-                "Both clients pay any price the seller asks on the network you register. Give them a separate key that holds no more "
-                "than you are willing to spend."
+                "Both clients refuse to pay more than 1 USD at once unless you raise that limit, with " code { "setSpendControls" }
+                " or " code { "set_spend_controls" } ". Give them a separate key that holds no more than you are willing to spend."
             }
         }
     }
 }
 
-/// What is asked of the sample page.
-const SAMPLE_QUESTION: &str = "What does the 402 response contain?";
-
-/// The other things that the same clients buy, each of the sample page.
+/// Everything else, in the same three ways.
 fn products(site: &Site<'_>) -> Markup {
-    let sample = site.sample_url();
-    let items = [
-        (
-            "passages",
-            "Passages of a page",
-            "The passages that answer a query, within a budget of tokens, instead of the whole page. Same price.",
-            Item::passages(&sample, SAMPLE_QUESTION, Tier::Starter),
-        ),
-        (
-            "report",
-            "A Proof Pack",
-            "Whether the page supports an answer, with citations and hashes, kept for 30 days.",
-            Item::report(&sample, SAMPLE_QUESTION, Pack::Quick),
-        ),
-    ];
     html! {
         h2 #products { "Buy something else" }
-        p { "The programs differ in the body that they send and in what they print." }
-        @for (id, name, what, item) in items {
-            h3 id=(id) { (name) }
-            p { (what) }
-            (parts::code(&format!("{id}.mts"), &commands::typescript(site, item)))
-            (parts::code(&format!("{id}.py"), &commands::python(site, item)))
+        p {
+            "Each example is a whole program, with the response beside it. Set " code { "BASE_URL" } " to "
+            code { (site.base_url) } "; the key is in " code { "PRIVATE_KEY" } "."
+        }
+        @for snippet in snippets::SNIPPETS.iter().skip(1) {
+            (snippet.markup(site, &html! { h3 { (snippet.title) } }))
         }
     }
 }

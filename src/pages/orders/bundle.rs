@@ -90,7 +90,8 @@ pub fn about_page(view: &BundleView<'_>) -> String {
                 li { "A web page, a PDF and JSON with the hashes of every source" }
             }
             p {
-                "Paid once through a payment link, in dollars. Only one source? See "
+                "Agents pay in USDC over x402 (" a href="/docs#example-proof-bundle" { "example" } "); people through a payment link, "
+                "the same number of dollars. Only one source? See "
                 a href="/proof-pack" { "Proof Packs" } ". Questions? "
                 a href="/contact" { "Write to us" } "."
             }
@@ -189,7 +190,7 @@ fn refused(code: &str, message: &str) -> Markup {
 pub(crate) fn bundle_table(chosen: Option<Bundle>, has_model: bool) -> Markup {
     let table = html! {
         table.stack {
-            thead { tr { th { "Bundle" } th.num { "Price" } th.num { "Sources" } th { "What it reads of each" } th { "Policy" } } }
+            thead { tr { th { "Bundle" } th.num { "Price" } th.num { "Sources" } th { "What it reads of each" } } }
             tbody { @for bundle in Bundle::ALL { (bundle_row(bundle, chosen, has_model)) } }
         }
     };
@@ -201,10 +202,9 @@ fn bundle_row(bundle: Bundle, chosen: Option<Bundle>, has_model: bool) -> Markup
     html! {
         tr.chosen[marked] {
             th scope="row" { (bundle.name()) @if marked { " " span.tag.good { "this quote" } } }
-            td.num { (price(bundle)) }
+            td.num { (parts::usdc(bundle.price())) }
             td.num { "up to " (bundle.source_limit()) }
             td.long { (bundle.reads(has_model)) }
-            td.long.muted { (bundle.policy()) }
         }
     }
 }

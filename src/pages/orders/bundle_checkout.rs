@@ -69,7 +69,7 @@ fn facts(view: &CheckoutView<'_>) -> Markup {
     let (count, limit) = (view.target_urls.len(), view.bundle.source_limit());
     html! {
         dl.facts {
-            dt { "Bundle" } dd { strong { (view.bundle.name()) } ": " (view.bundle.policy()) }
+            dt { "Bundle" } dd { strong { (view.bundle.name()) } ": " (view.bundle.reads(view.site.has_model)) }
             dt { "Sources" } dd { (count) " of at most " (limit) }
             @if let Some(question) = view.question { dt { "Question" } dd { (question) } }
             dt { "Created" } dd { (parts::time(view.created_at)) }

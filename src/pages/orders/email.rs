@@ -3,6 +3,8 @@
 
 use maud::{DOCTYPE, Markup, html};
 
+use crate::pages::parts::label_words;
+
 /// A complete e-mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Email {
@@ -20,6 +22,8 @@ pub struct Delivery<'a> {
     pub bundle: &'a str,
     /// The payer's question; `None` if it is not certain that the payer asked it.
     pub question: Option<&'a str>,
+    /// The decision's label, and what the report says in a sentence or two without links.
+    pub answer: Option<(&'a str, &'a str)>,
     /// Number of fetched sources, of `sources`.
     pub sources_read: usize,
     pub sources: usize,
@@ -63,12 +67,15 @@ pub fn delivery(view: &Delivery<'_>) -> Email {
     let asked = view
         .question
         .map(|question| format!("Your question: {question}"));
+    let answer = view
+        .answer
+        .map(|(label, words)| format!("The answer: {}. {words}", label_words(label)));
     let found = format!(
         "We read {} of {} sources. The report shows what each of them establishes, where they agree and where they \
         conflict.",
         view.sources_read, view.sources
     );
-    let paragraphs = asked.into_iter().chain([found, attached.to_owned()]);
+    let paragraphs = (asked.into_iter().chain(answer)).chain([found, attached.to_owned()]);
     notice(&Notice {
         service: view.service,
         subject: &format!("Your {} Evidence Bundle is ready", view.bundle),
@@ -183,6 +190,7 @@ mod tests {
             order_id: "ord_1",
             bundle: "Builder",
             question: Some(question),
+            answer: Some(("supported", "3 independent sources establish this.")),
             sources_read: 8,
             sources: 10,
             page_url: "https://shop.example/d?order=1&token=2",
@@ -199,6 +207,7 @@ mod tests {
         for part in [&email.text, &email.html] {
             for said in [
                 "Is the plan free?",
+                "The answer: supported. 3 independent sources",
                 "8 of 10 sources",
                 "ord_1",
                 "attached",

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{bundle_views, delivery_views};
 use crate::domain::bundle::Bundle;
+use crate::domain::check::CheckDepth;
 use crate::domain::estimate::Estimate;
 use crate::domain::level::{Level, Product};
 use crate::domain::pack::Pack;
@@ -15,7 +16,7 @@ use crate::evidence::report::{Report, Success};
 use crate::pages::buyer::samples::SAMPLES;
 use crate::pages::buyer::{
     check, checkout, confidence, demo, first_words, from, home, library, paid_test, pricing,
-    proof_pack, quote, report, sample,
+    proof_pack, quote, report, sample, wallet,
 };
 use crate::pages::docs::{about, explorer, faq, legal, notices, quickstart};
 use crate::pages::site::{FacilitatorMode, Site};
@@ -90,11 +91,23 @@ const MARKDOWN: &str = "# How HTTP 402 works with x402\n\nHTTP has carried the s
 
 const CHALLENGE: &str = r#"{"x402Version":2,"error":"PAYMENT-SIGNATURE header is required","resource":{"url":"https://shop.sample-site.org/v1/x402/access","description":"Convert a public web page into clean markdown (tier starter, 0.012 USDC).","mimeType":"application/json"},"accepts":[{"scheme":"exact","network":"eip155:8453","amount":"12000","asset":"0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913","payTo":"0x70997970C51812dc3A010C7d01b50e0d17dc79C8","maxTimeoutSeconds":300,"extra":{"name":"USD Coin","version":"2"}}]}"#;
 
+fn wallet_view(texts: Texts, outcome: wallet::Outcome<'static>) -> wallet::WalletView<'static> {
+    wallet::WalletView {
+        site: texts.site,
+        typed: texts.pick("https://example.com/"),
+        typed_question: texts.pick("What does it cost?"),
+        tier: Tier::Fresh,
+        pack: Pack::Standard,
+        outcome,
+    }
+}
+
 pub(super) fn docs_view(texts: Texts) -> docs::DocsView<'static> {
     let endpoint = |group, method, path, summary, price: Option<&str>| docs::Endpoint {
         group,
         method,
-        path: texts.pick(path),
+        // Paths are our own; each stands once for a method.
+        path,
         summary: texts.pick(summary),
         price: price.map(|price| texts.pick_owned(price)),
         query: vec![docs::Parameter {
@@ -521,7 +534,7 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
             home::page(&home::HomeView {
                 site,
                 sample_markdown: texts.pick(MARKDOWN),
-                report: &report(texts),
+                outcomes: &[report(texts)],
             }),
         ),
         ("quote", quote::page(&nothing_asked)),
@@ -537,6 +550,29 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
         ("pack-quote-result", quote::page(&pack_quoted(texts))),
         ("report", report_page(texts)),
         ("check", check_page(texts)),
+        (
+            "buy",
+            wallet::page(&wallet_view(texts, wallet::Outcome::Nothing)),
+        ),
+        (
+            "buy-offered",
+            wallet::page(&wallet_view(
+                texts,
+                wallet::Outcome::Offered {
+                    target_url: texts.pick("https://example.com/"),
+                },
+            )),
+        ),
+        (
+            "buy-refused",
+            wallet::page(&wallet_view(
+                texts,
+                wallet::Outcome::Refused {
+                    code: "invalid_target",
+                    message: texts.pick("The address is not a URL."),
+                },
+            )),
+        ),
         ("plain", plain::page(&plain_view(texts))),
         ("checkout", checkout::page(&checkout_view(texts, false))),
         (
@@ -571,11 +607,14 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
                     pack: texts.pick("standard"),
                     bundles: texts.pick("1"),
                     bundle: texts.pick("scout"),
+                    checks: texts.pick("3"),
+                    depth: texts.pick("quick"),
                 },
                 outcome: Ok(Estimate {
                     pages: (1_000, Tier::Fresh),
                     reports: (20, Pack::Standard),
                     bundles: (1, Bundle::Scout),
+                    checks: (3, CheckDepth::Quick),
                 }),
                 is_asked: false,
             }),
@@ -630,6 +669,7 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
             library::page(&library::LibraryView {
                 site,
                 sample: listed(texts),
+                outcomes: &[report(texts)],
                 listed: vec![listed(texts)],
             }),
         ),

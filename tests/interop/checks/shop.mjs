@@ -60,7 +60,9 @@ export async function sign(paymentRequired, { key = KEYS.buyer1, from, identifie
   if (identifier) appendPaymentIdentifierToExtensions(paymentRequired.extensions, identifier);
   const account = privateKeyToAccount(key);
   const signer = from ? { address: from, signTypedData: (data) => account.signTypedData(data) } : account;
-  const client = new x402HTTPClient(new x402Client().register('eip155:*', new ExactEvmScheme(signer)));
+  // By itself it pays no more than a dollar at once.
+  const wallet = new x402Client().register('eip155:*', new ExactEvmScheme(signer)).setSpendControls({ maxAmountPerPayment: '$20' });
+  const client = new x402HTTPClient(wallet);
   const payload = await client.createPaymentPayload(paymentRequired);
   return { headers: client.encodePaymentSignatureHeader(payload), nonce: payload.payload.authorization.nonce, payload };
 }

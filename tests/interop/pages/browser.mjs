@@ -66,6 +66,7 @@ async function pagesOfTheDemo() {
     ...['/proof-pack/bundle', '/proof-pack/bundle/quote', `/proof-pack/bundle/quote?target_urls=${sample}&bundle=scout`],
     ...['/proof-pack/request', '/contact', '/checkout/confidence?product=proof_bundle'],
     ...['/checkout/confidence', `/checkout/${quote.quote_id}`, `/checkout/${packQuote.quote_id}`],
+    ...['/buy', `/buy?target_url=${sample}&tier=starter`, '/buy?target_url=ftp%3A%2F%2Fexample.com'],
     ...['/try', `/try?target_url=${sample}`, '/try?target_url=http%3A%2F%2F127.0.0.1%2F'],
     ...['/from/a-list', '/nothing-here', '/demo?page=shop&question=Is+the+guarantee+three+years%3F'],
   ];

@@ -147,7 +147,10 @@ async function purchases(base) {
   fs.writeFileSync(key, `${WALLET}\n`, { mode: 0o600 });
   const buys = async (...args) => {
     const child = spawn(CONTEXT402_BIN, ['buy', ...args, '--seller', base, '--key-file', key], { stdio: 'ignore' });
-    return (await once(child, 'exit'))[0];
+    const [code] = await once(child, 'exit');
+    // So that a list by seconds has them in their order.
+    await pause(1.1);
+    return code;
   };
   assert.equal(await buys(`${SOURCE}/article`), 0);
   assert.equal(await buys(`${SOURCE}/guide`, '--pack', 'standard', '--question', CLAIM), 0);

@@ -217,12 +217,12 @@ async function landsAt(context, anchors) {
 check('every link to the reference lands, with motion', async () => {
   await withPage({ reducedMotion: 'no-preference' }, async (page, context) => {
     await page.goto(`${BASE}/docs`);
-    const anchors = await page.$$eval('.toc a, td:first-child > a[href^="#"]', (links) => [...new Set(links.map((link) => link.hash))]);
+    const anchors = await page.$$eval('.toc a, td:first-child > a[href^="#"], .endpoints .line a, .example .title', (links) => [...new Set(links.map((link) => link.hash))]);
     assert.ok(anchors.length > 40, `${anchors.length} links`);
     const tabs = Array.from({ length: LANDING_TABS }, (_, tab) => anchors.filter((_, index) => index % LANDING_TABS === tab));
     await Promise.all(tabs.map((some) => landsAt(context, some)));
   });
-}, { secondsMax: 180 });
+}, { secondsMax: 480 });
 
 check('reports and references print', async () => {
   await withPage({}, async (page) => {

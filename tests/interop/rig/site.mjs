@@ -21,6 +21,11 @@ const note = (number) => page(`Note ${number} on the towers`, [
   `Visitors of tower ${number} pay ${number} euros and climb ${90 + 7 * number} steps, which takes a while in the wind.`,
 ]);
 
+// What stands at the domains that the examples of /docs name.
+const example = page('Example Domain', [
+  'This domain is for use in documentation examples without needing permission. Avoid use in operations.',
+]);
+
 // Pages under /flaky/ are down the first time and there the second.
 const asked = new Set();
 
@@ -30,6 +35,7 @@ http.createServer((request, response) => {
     response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' });
     response.end(text);
   };
+  if (request.headers.host?.startsWith('www.example.')) return html(200, example);
   if (pathname.startsWith('/flaky/') && !asked.has(pathname)) {
     asked.add(pathname);
     return html(503, page('Down', ['Come back later.']));

@@ -1,0 +1,123 @@
+//! The examples beside the endpoints of `/docs`: a request in three languages and the response to it. Each is a whole
+//! program in `snippets/`, shown as it stands there; `tests/interop/checks/snippets.mjs` takes them from the page, runs
+//! them and compares what they get with the response that is shown.
+
+use maud::{Markup, html};
+
+use crate::pages::parts;
+use crate::pages::site::Site;
+
+/// One example.
+#[derive(Clone, Copy, Debug)]
+pub struct Snippet {
+    /// Unique among the examples; part of their anchors.
+    pub name: &'static str,
+    pub title: &'static str,
+    /// The endpoint that it calls, as in the route table.
+    pub method: &'static str,
+    pub path: &'static str,
+    /// What the reader has to know before running it; may be empty.
+    pub note: &'static str,
+    shell: &'static str,
+    typescript: &'static str,
+    python: &'static str,
+    /// JSON in which `{base_url}` stands for the service and `…` for what differs each time.
+    response: &'static str,
+}
+
+macro_rules! snippet {
+    ($name:literal, $method:literal $path:literal, $title:literal, $note:literal) => {
+        Snippet {
+            name: $name,
+            title: $title,
+            method: $method,
+            path: $path,
+            note: $note,
+            shell: include_str!(concat!("snippets/", $name, ".sh")),
+            typescript: include_str!(concat!("snippets/", $name, ".ts")),
+            python: include_str!(concat!("snippets/", $name, ".py")),
+            response: include_str!(concat!("snippets/", $name, ".json")),
+        }
+    };
+}
+
+/// Every example, in the order of the page.
+#[rustfmt::skip]
+pub const SNIPPETS: [Snippet; 9] = [
+    snippet!("access", "POST" "/v1/x402/access", "One page", ""),
+    snippet!("pages", "POST" "/v1/x402/access", "Several pages",
+             "Priced as that many pages. If one cannot be read, nothing is charged and the response lists those that can."),
+    snippet!("excerpt", "POST" "/v1/x402/access", "The passages that answer a query",
+             "The price of the whole page; the answer fits the budget of tokens."),
+    snippet!("proof-pack", "POST" "/v1/x402/proof-pack", "A report on one source", ""),
+    snippet!("proof-bundle", "POST" "/v1/x402/proof-bundle", "A report on several sources",
+             "The official clients refuse to pay more than 1 USD at once, so the programs raise that limit to the price."),
+    snippet!("check", "POST" "/v1/x402/check", "A text checked claim by claim",
+             "Priced per source. Where that comes to more than 1 USD, raise the clients' limit as for a bundle."),
+    snippet!("retry", "POST" "/v1/x402/retry", "The same delivery, paid already",
+             "`RETRY_CREDIT` and `TARGET_URL` are those of the request that was answered 503."),
+    snippet!("purchases", "GET" "/v1/x402/purchases", "What this wallet has bought",
+             "The wallet signs a statement (EIP-4361) that the service names; nothing is paid."),
+    snippet!("quote", "GET" "/v1/x402/quote", "What a page costs now", ""),
+];
+
+/// The examples of an endpoint.
+pub fn of(method: &str, path: &str) -> impl Iterator<Item = &'static Snippet> {
+    SNIPPETS
+        .iter()
+        .filter(move |snippet| (snippet.method, snippet.path) == (method, path))
+}
+
+impl Snippet {
+    /// Label, file name and text of each language.
+    fn languages(&self) -> [(&'static str, String, &'static str); 3] {
+        [
+            ("curl", "Shell".to_owned(), self.shell),
+            ("TypeScript", format!("{}.ts", self.name), self.typescript),
+            ("Python", format!("{}.py", self.name), self.python),
+        ]
+    }
+
+    /// The request in tabs, and the response beside it, under a heading of the page's level.
+    pub fn markup(&self, site: &Site<'_>, heading: &Markup) -> Markup {
+        let blocks = self
+            .languages()
+            .map(|(label, caption, text)| (label, parts::code(&caption, text.trim_end())));
+        let response = self.response.replace("{base_url}", site.base_url);
+        html! {
+            .example #{ "example-" (self.name) } {
+                a.title href={ "#example-" (self.name) } { (heading) }
+                @if !self.note.is_empty() { p.muted { (parts::with_code(self.note)) } }
+                .pair {
+                    (parts::tabs(&format!("language-{}", self.name), "Request", &blocks))
+                    (parts::tall_code("Response, shortened", response.trim_end()))
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use crate::pages::docs::snippets::*;
+
+    #[test]
+    fn every_program_calls_its_endpoint() {
+        for snippet in &SNIPPETS {
+            for (label, _, text) in snippet.languages() {
+                assert!(text.contains(snippet.path), "{} {label}", snippet.name);
+                assert!(text.contains("BASE_URL"), "{} {label}", snippet.name);
+            }
+        }
+    }
+
+    #[test]
+    fn responses_are_json() {
+        for snippet in &SNIPPETS {
+            let response: Value = serde_json::from_str(snippet.response).expect(snippet.name);
+            assert!(response["status"].is_string(), "{}", snippet.name);
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import { x402Client } from "@x402/core/client";
+import { ExactEvmScheme } from "@x402/evm/exact/client";
+import { wrapFetchWithPayment } from "@x402/fetch";
+import { privateKeyToAccount } from "viem/accounts";
+
+const { BASE_URL, PRIVATE_KEY } = process.env;
+const account = privateKeyToAccount(PRIVATE_KEY as `0x${string}`);
+const client = new x402Client().register("eip155:*", new ExactEvmScheme(account));
+const pay = wrapFetchWithPayment(fetch, client);
+
+const request = {
+  text: "The facilitator settles the transfer. The basic plan costs 12 dollars a month.",
+  sources: [
+    `${BASE_URL}/sample`,
+    { title: "Price list", text: "The basic plan costs 9 dollars a month." },
+  ],
+  depth: "quick",
+};
+const response = await pay(`${BASE_URL}/v1/x402/check?depth=quick`, {
+  method: "POST",
+  headers: { "Content-Type": "application/json" },
+  body: JSON.stringify(request),
+});
+if (!response.ok) throw new Error(await response.text());
+console.log(JSON.stringify(await response.json(), null, 2));
