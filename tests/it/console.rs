@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::harness::mailbox::enqueue;
 use crate::harness::{
     ARTICLE, Answer, Ask, BASE_URL, FERRY, FERRY_CLAIM, FRESH, Folder, Mailbox, Manner, Rig,
-    Wallet, amount, until,
+    Wallet, Wish, amount, until,
 };
 
 const TOKEN: &str = "a token that nobody guesses, of 0123456789 characters";
@@ -981,6 +981,37 @@ fn what_is_known_of_a_person_is_shown_and_forgotten() {
         json!({"leads": 1, "orders": 0, "mails": 1}),
         "{gone}"
     );
+}
+
+/// What a payer's address has bought is handed out, and nothing of anybody else.
+#[test]
+fn a_payers_purchases_are_known_by_its_address() {
+    let rig = rig();
+    let (wallet, other) = (Wallet::new(), Wallet::new());
+    for wish in Wish::all(ARTICLE) {
+        let payment = wish.sign(rig.address, &wallet, rig.now(), None);
+        let ask = wish.ask(rig.address).paid(&payment.header);
+        ask.send().expect(200);
+    }
+    rig.buy(&other, FERRY, "fresh").expect(200);
+    let person = |address: String| {
+        let path = format!("/operator/person?email={address}");
+        rig.operator(&path).expect(200).json()
+    };
+    let known = person(wallet.address().to_string().to_lowercase());
+    let payments = known["payments"].as_array().expect("payments");
+    assert_eq!(payments.len(), Wish::all(ARTICLE).len());
+    for payment in payments {
+        assert_eq!(payment["payer"], wallet.address().to_string());
+        assert_eq!(payment["target_urls"][0], ARTICLE, "{payment}");
+    }
+    // A report, a bundle and a check.
+    assert_eq!(known["reports"].as_array().map(Vec::len), Some(3));
+    let known = person(other.address().to_string());
+    assert_eq!(known["payments"].as_array().map(Vec::len), Some(1));
+    assert_eq!(known["reports"], json!([]));
+    let nobody = person(Wallet::new().address().to_string());
+    assert_eq!(nobody["payments"], json!([]));
 }
 
 /// Blocked hosts and payment links change without a restart; what does not is named, and what is wrong changes nothing.

@@ -14,9 +14,7 @@ use context402::outside::chance;
 use context402::outside::clock::Clock;
 
 use crate::harness::ask::read_all;
-use crate::harness::{
-    ACCESS, ARTICLE, Answer, Ask, FRESH, Page, RETRY, Rig, Says, Service, Wallet, order, price,
-};
+use crate::harness::{ARTICLE, Answer, Ask, Page, Rig, Says, Service, Wallet, Wish};
 
 const ROUNDS: usize = 200;
 /// Services that are killed side by side; most of the time they only start.
@@ -58,7 +56,7 @@ struct Purchase {
     wallet: Wallet,
     /// All that was signed for it: official clients sign anew when a request has failed.
     headers: Vec<String>,
-    target: &'static str,
+    wish: Wish,
     credits: Vec<String>,
     /// Transaction and body of every delivery.
     delivered: Vec<(String, Vec<u8>)>,
@@ -68,13 +66,13 @@ struct Purchase {
 }
 
 impl Purchase {
-    fn sign(address: SocketAddr, target: &'static str) -> Option<Purchase> {
+    fn sign(address: SocketAddr, wish: Wish) -> Option<Purchase> {
         let wallet = Wallet::new();
-        let header = signed(address, &wallet)?;
+        let header = signed(address, &wallet, &wish)?;
         Some(Purchase {
             wallet,
             headers: vec![header],
-            target,
+            wish,
             credits: Vec::new(),
             delivered: Vec::new(),
             delivered_for_credit: Vec::new(),
@@ -88,19 +86,19 @@ impl Purchase {
 
     /// A new signature for the same purchase.
     fn sign_anew(&mut self, address: SocketAddr) {
-        self.headers.extend(signed(address, &self.wallet));
+        self.headers
+            .extend(signed(address, &self.wallet, &self.wish));
     }
 
     /// Sends the newest payment, or a credit, and remembers the answer. `false` when there was none.
     fn try_once(&mut self, address: SocketAddr, by_credit: bool) -> bool {
         let credit = self.credits.last().filter(|_| by_credit).cloned();
         let ask = match &credit {
-            Some(credit) => Ask::new(address, "POST", RETRY)
-                .header("X-Service-Retry-Credit", credit.clone())
-                .json(&order(self.target, "fresh")),
-            None => Ask::new(address, "POST", ACCESS)
-                .json(&order(self.target, "fresh"))
-                .paid(self.headers.last().expect("it was signed")),
+            Some(credit) => self.wish.retry(address, credit),
+            None => {
+                let header = self.headers.last().expect("it was signed");
+                self.wish.ask(address).paid(header)
+            }
         };
         let Some(answer) = try_send(&ask) else {
             return false;
@@ -123,10 +121,9 @@ impl Purchase {
     }
 }
 
-/// A payment header for the price of a page.
-fn signed(address: SocketAddr, wallet: &Wallet) -> Option<String> {
-    let asked = Ask::new(address, "POST", "/v1/x402/access?tier=fresh");
-    let challenge = try_send(&asked)?;
+/// A payment header for the price of a purchase.
+fn signed(address: SocketAddr, wallet: &Wallet, wish: &Wish) -> Option<String> {
+    let challenge = try_send(&wish.ask(address))?;
     let challenge =
         context402::x402::payer::ReceivedChallenge::decode(challenge.must("payment-required"))
             .expect("a challenge");
@@ -174,6 +171,14 @@ fn says(dice: &mut Dice) -> Says {
     }
 }
 
+/// A purchase of any kind, of a page that is there or of one that comes and goes.
+fn picked(dice: &mut Dice) -> Wish {
+    let target = if dice.below(3) == 0 { FLAKY } else { ARTICLE };
+    let mut kinds = Wish::all(target);
+    let kind = dice.below(kinds.len() as u64);
+    kinds.swap_remove(usize::try_from(kind).expect("a small number"))
+}
+
 /// One buyer's round: what was left open before, then something new.
 fn shop(address: SocketAddr, purchases: &Mutex<Vec<Purchase>>, mut dice: Dice) {
     for _ in 0..REQUESTS {
@@ -182,14 +187,14 @@ fn shop(address: SocketAddr, purchases: &Mutex<Vec<Purchase>>, mut dice: Dice) {
             let found = all.iter().position(Purchase::is_open);
             found.map(|place| all.swap_remove(place))
         };
-        let target = if dice.below(3) == 0 { FLAKY } else { ARTICLE };
+        let wish = picked(&mut dice);
         let purchase = match open {
             Some(purchase) if dice.below(4) > 0 => Some(purchase),
             Some(purchase) => {
                 purchases.lock().expect("no panic before").push(purchase);
-                Purchase::sign(address, target)
+                Purchase::sign(address, wish)
             }
-            None => Purchase::sign(address, target),
+            None => Purchase::sign(address, wish),
         };
         let Some(mut purchase) = purchase else { return };
         if dice.below(3) == 0 {
@@ -208,6 +213,13 @@ struct Trial {
     purchases: Mutex<Vec<Purchase>>,
     dice: Dice,
     met: HashMap<&'static str, usize>,
+}
+
+/// What a trial has seen: how often each named point was met, and what was delivered of each kind.
+#[derive(Default)]
+struct Seen {
+    met: HashMap<&'static str, usize>,
+    delivered: HashMap<&'static str, usize>,
 }
 
 impl Trial {
@@ -276,7 +288,7 @@ impl Trial {
     }
 
     /// Everybody gets what is owed, and the ledger is held against what everybody has seen.
-    fn close(mut self) -> HashMap<&'static str, usize> {
+    fn close(mut self) -> Seen {
         self.keep_time();
         self.rig.facilitator.settles(Says::Honest);
         let page = Page::html("The page that came back", "It was away for a while.");
@@ -315,7 +327,14 @@ impl Trial {
         assert!(settled > purchases.len() / 4, "{settled} were settled");
         let payments = book["payments"].as_array().expect("a list").len();
         assert!(payments >= settled.min(50), "{payments} in the book");
-        self.met
+        let mut delivered = HashMap::new();
+        for purchase in purchases.iter().filter(|one| !one.delivered.is_empty()) {
+            *delivered.entry(purchase.wish.path).or_default() += 1;
+        }
+        Seen {
+            met: self.met,
+            delivered,
+        }
     }
 }
 
@@ -325,12 +344,13 @@ fn judge(rig: &Rig, purchase: &Purchase, transactions: &mut HashSet<String>) {
     let spent = rig.facilitator.spent(who);
     let expected = match purchase.delivered.is_empty() {
         true => 0,
-        false => price(FRESH),
+        false => purchase.wish.units,
     };
     assert_eq!(
         spent,
         expected,
-        "{who}: charged {spent}, delivered {} times, turned down: {}",
+        "{who}: charged {spent} for {:?}, delivered {} times, turned down: {}",
+        purchase.wish,
         purchase.delivered.len(),
         purchase.is_turned_down
     );
@@ -368,7 +388,7 @@ fn two_hundred_kills_lose_nothing_and_honour_nothing_twice() {
         .and_then(|text| text.parse::<u64>().ok())
         .unwrap_or_else(|| u64::from(u32::from_be_bytes(chance::bytes())));
     tell(&format!("CONTEXT402_SEED={seed}"));
-    let met: Vec<_> = thread::scope(|scope| {
+    let seen: Vec<Seen> = thread::scope(|scope| {
         let workers: Vec<_> = (0..WORKERS)
             .map(|worker| {
                 scope.spawn(move || {
@@ -380,12 +400,19 @@ fn two_hundred_kills_lose_nothing_and_honour_nothing_twice() {
                 })
             })
             .collect();
-        let met = workers.into_iter().map(|worker| worker.join());
-        met.map(|met| met.expect("nothing is lost")).collect()
+        let seen = workers.into_iter().map(|worker| worker.join());
+        seen.map(|seen| seen.expect("nothing is lost")).collect()
     });
     for point in POINTS {
-        let count: usize = met.iter().filter_map(|met| met.get(point)).sum();
+        let count: usize = seen.iter().filter_map(|seen| seen.met.get(point)).sum();
         tell(&format!("ended at {point}: {count} times"));
         assert!(count > 0, "no round ended at {point}");
+    }
+    let paths: HashSet<&str> = Wish::all(ARTICLE).iter().map(|wish| wish.path).collect();
+    for path in paths {
+        let of_path = seen.iter().filter_map(|seen| seen.delivered.get(path));
+        let count: usize = of_path.sum();
+        tell(&format!("delivered by {path}: {count}"));
+        assert!(count > 0, "nothing was delivered by {path}");
     }
 }

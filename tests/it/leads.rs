@@ -830,12 +830,12 @@ fn leads_are_handled_from_the_command_line() {
             line.contains("A lead that is contacted cannot be fulfilled."),
             "{line}"
         );
-        for unknown in ["lead_0", "../payments", ""] {
+        for unknown in ["lead_none", "../payments", ""] {
             let line = command(&["show", unknown]).failed(1);
             assert!(line.contains("No such lead"), "{unknown}: {line}");
         }
         command(&["list", "--status", "odd"]).failed(2);
-        command(&["set", "lead_0", "lost"]).failed(1);
+        command(&["set", "lead_none", "lost"]).failed(1);
         let csv = command(&["export"]).expect(0).out;
         assert!(csv.starts_with("\"lead_id\",\"product\""), "{csv}");
         for cell in [

@@ -37,7 +37,7 @@ fn fingerprint(target_url: &str) -> Fingerprint {
 /// Waits until the service has noted that it sent all its answers.
 fn noted(rig: &Rig) {
     until("sent answers are noted", || {
-        rig.app().in_flight.sent_answers(1).is_empty()
+        rig.app().in_flight.answers.sent(1).is_empty()
     });
 }
 
@@ -275,7 +275,7 @@ fn an_answer_that_breaks_off_is_owed() {
             .app()
             .in_flight
             .earlier(wallet.address(), fingerprint(large));
-        !rig.app().in_flight.is_answered(earlier[0])
+        !rig.app().in_flight.answers.has(earlier[0])
     });
     rig.buy(&wallet, large, "fresh").expect(200);
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));

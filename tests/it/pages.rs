@@ -90,7 +90,13 @@ fn a_page_is_previewed_for_nothing_only_so_often() {
         "money is real here: {shown}"
     );
     tried("/second").expect(200);
-    let over = tried("/third").expect(429).text();
+    let over = tried("/third").expect(429);
+    let seconds: u64 = over.must("retry-after").parse().expect("seconds");
+    assert!(
+        (1..=86_400).contains(&seconds),
+        "until the next day: {seconds}"
+    );
+    let over = over.text();
     assert!(
         over.contains("No more free previews today") && over.contains("Buy the rest"),
         "{over}"
@@ -359,15 +365,16 @@ fn prices_are_added_up() {
     let rig = Rig::start();
     let said = |query: &str| page(&rig, &format!("/pricing{query}"));
     let example = said("").expect(200).text();
-    for sum in ["35.00 USDC and 7.00 USD", "30.00 USDC", "5.00 USDC"] {
+    for sum in ["42.00 USDC", "30.00 USDC", "7.00 USDC", "5.00 USDC"] {
         assert!(example.contains(sum), "{sum}");
     }
     assert!(!example.contains("noindex"));
-    let asked = said("?pages=2,000&tier=starter&reports=1&pack=deep")
+    let asked = said("?pages=2,000&tier=starter&reports=1&pack=deep&checks=10&depth=standard")
         .expect(200)
         .text();
     for shown in [
-        "25.00 USDC</p>",
+        "27.50 USDC",
+        "10 checked sources, standard",
         "2000 pages, starter",
         "1 Proof Pack, deep",
         "noindex",

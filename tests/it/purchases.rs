@@ -68,6 +68,42 @@ fn path_of(purchase: &Value) -> String {
     format!("{PURCHASES}/{id}")
 }
 
+/// An agent has tools and no headers: the statement is an argument.
+#[test]
+fn the_tools_for_purchases_take_the_statement_as_an_argument() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    let page = rig.buy(&wallet, ARTICLE, "fresh").expect(200);
+    let call = |tool: &str, arguments: Value| {
+        let params = json!({"name": tool, "arguments": arguments});
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let ask = rig
+            .post("/mcp")
+            .header("Accept", "application/json, text/event-stream");
+        ask.json(&body).send().expect(200).json()["result"].clone()
+    };
+    let asked = call("list_purchases", json!({}));
+    assert_eq!(asked["isError"], true);
+    let challenge = &asked["structuredContent"];
+    assert_eq!(challenge["accepts"], json!([]), "there is nothing to pay");
+    assert!(challenge["extensions"][EXTENSION].is_object(), "{asked}");
+    let statement = signed(&rig, &wallet);
+    let listed = call(
+        "list_purchases",
+        json!({"sign_in_with_x": statement, "limit": "5"}),
+    );
+    assert_eq!(listed["isError"], false, "{listed}");
+    let purchases = &listed["structuredContent"]["purchases"];
+    assert_eq!(purchases[0]["target_url"], ARTICLE);
+    // A statement counts once, by whichever way it comes.
+    let again = rig.ask("GET", PURCHASES).header(HEADER, statement).send();
+    again.refused(402, "sign_in_invalid");
+    let arguments = json!({"sign_in_with_x": signed(&rig, &wallet), "purchase_id": purchases[0]["purchase_id"]});
+    let read = call("read_purchase", arguments);
+    assert_eq!(read["structuredContent"], page.json(), "{read}");
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
+}
+
 #[test]
 fn a_payer_lists_and_reads_what_it_bought_and_nobody_else_does() {
     let mut rig = Rig::start();

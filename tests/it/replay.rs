@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::harness::ask::at_once;
 use crate::harness::{
-    ACCESS, ARTICLE, Answer, FRESH, Page, Rig, Says, Wallet, order, price, until,
+    ACCESS, ARTICLE, Answer, FRESH, Page, Rig, Says, Wallet, Wish, order, price, until,
 };
 
 fn slow_rig() -> Rig {
@@ -46,6 +46,70 @@ fn fifty_identical_requests_at_once_are_one_sale() {
     assert_eq!(rig.facilitator.verify_calls(), 1);
     assert_eq!(rig.facilitator.settle_calls(), 1);
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
+}
+
+/// The same of every kind of purchase, and its bytes five times over.
+#[test]
+fn identical_requests_of_every_kind_are_one_sale() {
+    let rig = slow_rig();
+    rig.facilitator
+        .settles(Says::Slow(Duration::from_millis(100)));
+    for wish in Wish::all(SLOW) {
+        let wallet = Wallet::new();
+        let payment = wish.sign(rig.address, &wallet, rig.now(), None);
+        let calls = || {
+            (
+                rig.facilitator.verify_calls(),
+                rig.facilitator.settle_calls(),
+            )
+        };
+        let (before, fetched) = (calls(), rig.site.hits("/slow"));
+        let ask = wish.ask(rig.address).paid(&payment.header);
+        let answers = ask.send_at_once(20);
+        for answer in &answers {
+            assert_eq!(answer.status, 200, "{wish:?}: {answer:?}");
+            assert_eq!(answer.body, answers[0].body, "{wish:?}");
+            assert_eq!(
+                answer.header("payment-response"),
+                answers[0].header("payment-response")
+            );
+        }
+        for _ in 0..5 {
+            assert_eq!(ask.send().expect(200).body, answers[0].body, "{wish:?}");
+        }
+        ask.send().refused_charged(400, "payment_replayed");
+        assert_eq!(calls(), (before.0 + 1, before.1 + 1), "{wish:?}");
+        assert_eq!(
+            rig.facilitator.spent(wallet.address()),
+            wish.units,
+            "{wish:?}"
+        );
+        assert!(rig.site.hits("/slow") <= fetched + 1, "{wish:?}");
+    }
+}
+
+/// What was paid for one kind buys no other, not even for less.
+#[test]
+fn a_used_payment_buys_nothing_of_another_kind() {
+    let rig = Rig::start();
+    let wishes = Wish::all(ARTICLE);
+    for (number, wish) in wishes.iter().enumerate() {
+        let wallet = Wallet::new();
+        let payment = wish.sign(rig.address, &wallet, rig.now(), None);
+        let ask = wish.ask(rig.address).paid(&payment.header);
+        let first = ask.send().expect(200);
+        for other in wishes
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != number)
+        {
+            let answer = other.1.ask(rig.address).paid(&payment.header).send();
+            answer.refused_charged(400, "payment_replayed");
+        }
+        assert_eq!(ask.send().expect(200).body, first.body);
+        assert_eq!(rig.facilitator.spent(wallet.address()), wish.units);
+    }
+    assert_eq!(rig.facilitator.settlements(), wishes.len());
 }
 
 /// Whoever waited on the first one has not used up a redelivery (decisions, Money 4).
@@ -345,6 +409,33 @@ fn a_kept_answer_outlives_a_restart() {
     other.refused_charged(400, "payment_replayed");
     assert_eq!(rig.facilitator.settlements(), 1);
     assert_eq!(rig.site.hits("/article"), 1);
+}
+
+/// Each kind's answer, and the identifier that its buyer gave it, are known after a restart.
+#[test]
+fn what_was_bought_of_every_kind_outlives_a_restart() {
+    let mut rig = Rig::start();
+    let bought: Vec<_> = Wish::all(ARTICLE)
+        .into_iter()
+        .map(|wish| {
+            let wallet = Wallet::new();
+            let payment = wish.sign(rig.address, &wallet, rig.now(), Some(ID));
+            let answer = wish.ask(rig.address).paid(&payment.header).send();
+            (wish, wallet, payment, answer.expect(200).body)
+        })
+        .collect();
+    rig.restart();
+    let settlements = rig.facilitator.settlements();
+    assert_eq!(settlements, bought.len());
+    for (wish, wallet, payment, body) in bought {
+        let again = wish.ask(rig.address).paid(&payment.header).send();
+        assert_eq!(again.expect(200).body, body, "{wish:?}");
+        let anew = wish.sign(rig.address, &wallet, rig.now(), Some(ID));
+        let again = wish.ask(rig.address).paid(&anew.header).send();
+        assert_eq!(again.expect(200).body, body, "{wish:?}");
+        assert_eq!(rig.facilitator.spent(wallet.address()), wish.units);
+    }
+    assert_eq!(rig.facilitator.settlements(), settlements);
 }
 
 const ID: &str = "pay_0123456789abcdef0123456789abcdef";

@@ -5,6 +5,7 @@ use context402::domain::bundle::Bundle;
 use context402::domain::check::CheckDepth;
 use context402::domain::level::Level;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::harness::{
     ACCESS, ARTICLE, Answer, Ask, BASE_URL, FERRY, FERRY_CLAIM, FRESH, Page, RETRY, Rig, Says,
@@ -101,6 +102,196 @@ fn several_pages_cost_as_many_times_the_price_and_come_in_one_answer() {
     // What was fetched for it is in the cache.
     let cached = rig.buy(&wallet, OTHER, "cached").expect(200);
     assert_eq!(cached.must("x-service-cache"), "hit");
+}
+
+/// What a request may ask for of one page it may ask for of several, within the budget of each.
+#[test]
+fn of_each_of_several_pages_the_part_that_is_asked_for_is_sold() {
+    let rig = rig();
+    let wallet = Wallet::new();
+    let body = json!({
+        "target_urls": [FERRY, OTHER], "tier": "fresh", "query": "Who travels free?", "max_characters": 400,
+        "exclude_selector": "h2",
+    });
+    let ask = rig.post(ACCESS).json(&body);
+    let answer = pay(&rig, &wallet, &ask).expect(200).json();
+    assert_eq!(paid(&rig, &wallet), 2 * price(FRESH));
+    let sold = answer["pages"].as_array().expect("pages");
+    let mut hashes = String::new();
+    for page in sold {
+        let markdown = page["markdown"].as_str().expect("text");
+        assert!(
+            markdown.chars().count() <= 400 && markdown.contains("free"),
+            "{page}"
+        );
+        assert!(!markdown.contains("Times"), "{markdown}");
+        assert_eq!(page["excerpt"]["query"], "Who travels free?");
+        let hash = hex::encode(Sha256::digest(markdown));
+        assert_eq!(page["content_sha256"], hash);
+        hashes.push_str(&format!("{hash}\n"));
+    }
+    assert_eq!(
+        answer["content_sha256"],
+        hex::encode(Sha256::digest(hashes))
+    );
+    // The whole page is another purchase.
+    let payment = wallet.sign_answer(&ask.send().expect(402), rig.now(), None);
+    ask.clone().paid(&payment.header).send().expect(200);
+    let whole = pages(&rig, &[FERRY, OTHER]).paid(&payment.header);
+    whole.send().refused_charged(400, "payment_replayed");
+    // A selector that matches nothing on one of them is a source that cannot be read.
+    let body = json!({"target_urls": [FERRY, OTHER], "tier": "fresh", "selector": "main a"});
+    let before = paid(&rig, &wallet);
+    let refused = pay(&rig, &wallet, &rig.post(ACCESS).json(&body));
+    let refused = refused.refused(400, "sources_unread").json();
+    assert_eq!(refused["unread"][0]["code"], "selector_unmatched");
+    assert_eq!(paid(&rig, &wallet), before);
+    // The tiers that never fetch have no HTML to read.
+    for option in [
+        json!({"selector": "main"}),
+        json!({"include_comments": true}),
+        json!({"render": "always"}),
+    ] {
+        let mut body = json!({"target_urls": [FERRY, OTHER], "tier": "cached"});
+        for (name, value) in option.as_object().into_iter().flatten() {
+            body[name] = value.clone();
+        }
+        let payment = wallet.sign(&rig, "cached");
+        let ask = rig.post(ACCESS).json(&body).paid(&payment.header);
+        assert_eq!(ask.send().expect(422).json()["error"]["charged"], false);
+    }
+}
+
+/// A page with its comments is read for one buyer. What others buy from the cache is the page without.
+#[test]
+fn comments_are_read_where_they_are_asked_for_and_never_cached() {
+    const TALK: &str = "http://news.sample-site.org/talk";
+    let rig = rig();
+    let article: String = (1..=6)
+        .map(|n| {
+            format!("<p>Part {n} of the article tells at some length how the harbour was built and who paid for it in the end.</p>")
+        })
+        .collect();
+    let comments: String = (1..=4)
+        .map(|n| {
+            format!("<li class=comment><p>Reader {n} remembers the old pier, and that it was painted green all over.</p></li>")
+        })
+        .collect();
+    let html = format!(
+        "<html lang=en><head><title>The harbour</title></head><body><article><h1>The harbour</h1>{article}</article>\
+         <section id=comments class=comments><h2>Comments</h2><ol class=comment-list>{comments}</ol></section></body></html>"
+    );
+    rig.site.put("/talk", Page::of("text/html", html));
+    let wallet = Wallet::new();
+    let sold = |body: Value| pay(&rig, &wallet, &rig.post(ACCESS).json(&body)).expect(200);
+    let of = |answer: &Answer| answer.json()["markdown"].as_str().expect("text").to_owned();
+    let with = json!({"target_url": TALK, "tier": "fresh", "include_comments": true});
+    assert!(of(&sold(with.clone())).contains("painted green"));
+    // It was not cached: the next buyer's page is fetched, and is the article alone.
+    let plain = sold(json!({"target_url": TALK, "tier": "fresh"}));
+    assert_eq!(plain.must("x-service-cache"), "miss");
+    assert!(!of(&plain).contains("painted green"));
+    // Nor is it read from the cache.
+    let again = sold(with);
+    assert_eq!(again.must("x-service-cache"), "miss");
+    assert!(of(&again).contains("painted green"));
+    let cached = sold(json!({"target_url": TALK, "tier": "cached"}));
+    assert!(!of(&cached).contains("painted green"));
+    // A payment for the one does not get the other.
+    let ask = |body: &Value| rig.post(ACCESS).json(body);
+    let usual = json!({"target_url": TALK, "tier": "fresh", "include_comments": false});
+    let payment = wallet.sign(&rig, "fresh");
+    ask(&usual).paid(&payment.header).send().expect(200);
+    let absent = json!({"target_url": TALK, "tier": "fresh"});
+    ask(&absent).paid(&payment.header).send().expect(200);
+    let with = json!({"target_url": TALK, "tier": "fresh", "include_comments": true});
+    let other = ask(&with).paid(&payment.header).send();
+    other.refused_charged(400, "payment_replayed");
+    // Reports read them too, each source of several as well.
+    let question = "What colour was the old pier painted?";
+    let report = |comments: bool| {
+        let body = json!({"target_url": TALK, "pack": "quick", "question": question, "include_comments": comments});
+        let ask = rig.post("/v1/x402/proof-pack?pack=quick").json(&body);
+        pay(&rig, &wallet, &ask).expect(200).text()
+    };
+    assert!(report(true).contains("painted green") && !report(false).contains("painted green"));
+    let body = json!({"text": "The old pier was painted green.", "sources": [TALK], "depth": "quick", "include_comments": true});
+    let checked = pay(&rig, &wallet, &rig.post(CHECK).json(&body)).expect(200);
+    assert!(checked.text().contains("painted green all over"));
+}
+
+#[test]
+fn several_sources_are_quoted_at_the_price_that_the_402_asks() {
+    let rig = rig();
+    let listed = |urls: &[&str]| {
+        url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("target_urls", &urls.join("\n"))
+            .finish()
+    };
+    let list = listed(&[ARTICLE, FERRY, ARTICLE, "http://10.0.0.1/"]);
+    let quote = rig
+        .get(&format!("/v1/x402/quote?{list}"))
+        .expect(200)
+        .json();
+    assert_eq!(quote["target_urls"], json!([ARTICLE, FERRY]));
+    let codes: Vec<&str> = quote["rejected_urls"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|one| one["code"].as_str())
+        .collect();
+    assert_eq!(codes, ["duplicate", "target_blocked"]);
+    let tiers = quote["tiers"].as_array().expect("tiers");
+    assert_eq!((tiers.len(), &quote["quantity"]), (5, &json!(2)));
+    for offer in tiers {
+        let tier = offer["tier"].as_str().expect("a tier");
+        let body = json!({"target_urls": [ARTICLE, FERRY], "tier": tier});
+        let challenge = rig.post(ACCESS).json(&body).send().expect(402).challenge();
+        assert_eq!(offer["accepts"][0], challenge["accepts"][0], "{tier}");
+        assert_eq!(offer["amount"], challenge["accepts"][0]["amount"]);
+        let fetches = !["starter", "cached"].contains(&tier);
+        assert_eq!(offer["deliverable_now"], fetches, "{offer}");
+    }
+    let list = listed(&[ARTICLE, FERRY]);
+    let quote = rig.get(&format!("/v1/x402/check/quote?{list}&texts=1"));
+    let quote = quote.expect(200).json();
+    let depths = quote["depths"].as_array().expect("depths");
+    assert_eq!((depths.len(), &quote["quantity"]), (2, &json!(3)));
+    for offer in depths {
+        let sources = json!([ARTICLE, FERRY, {"text": "Mine."}]);
+        let body = json!({"text": "A claim.", "sources": sources, "depth": offer["depth"]});
+        let challenge = rig.post(CHECK).json(&body).send().expect(402).challenge();
+        assert_eq!(offer["accepts"][0], challenge["accepts"][0], "{offer}");
+        assert_eq!(offer["deliverable_now"], true);
+    }
+    // Nothing was fetched, kept or resolved; without any source the sample page is quoted.
+    assert_eq!(rig.site.hits("/article") + rig.site.hits("/ferry"), 0);
+    let sample = rig.get("/v1/x402/check/quote").expect(200).json();
+    assert_eq!(
+        (&sample["quantity"], &sample["kept"]),
+        (&json!(1), &json!(false))
+    );
+    // Bounds: what does not fit into one purchase is named, and nothing is counted without end.
+    let many: Vec<String> = (0..12).map(|n| format!("{ARTICLE}?{n}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let quote = rig.get(&format!("/v1/x402/check/quote?{}&texts=4", listed(&many)));
+    let quote = quote.expect(200).json();
+    assert_eq!(quote["quantity"], 10);
+    assert_eq!(quote["rejected_urls"].as_array().map(Vec::len), Some(6));
+    for query in [
+        "texts=11",
+        "texts=-1",
+        "texts=1&texts=2",
+        "url=http://a.example/",
+    ] {
+        rig.get(&format!("/v1/x402/check/quote?{query}"))
+            .expect(422);
+    }
+    rig.get(&format!("/v1/x402/quote?{list}&target_url={FERRY}"))
+        .expect(422);
+    let blocked = listed(&["http://10.0.0.1/"]);
+    rig.get(&format!("/v1/x402/quote?{blocked}"))
+        .refused(400, "target_blocked");
 }
 
 #[test]

@@ -7,7 +7,10 @@ use serde_json::{Value, json};
 
 use crate::harness::{ARTICLE, Answer, Rig};
 
-const PAGES: [&str; 21] = [
+const PAGES: [&str; 24] = [
+    "/buy",
+    "/buy?target_url=example.com&tier=basic",
+    "/buy?target_url=example.com&question=What+does+it+cost%3F&pack=deep",
     "/docs",
     "/quickstart",
     "/paid-test",

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[(&str, &[&str])] = &[
     ("domain", &[]),
     ("http", &[]),
-    ("log", &[]),
-    ("metrics", &[]),
-    ("limits", &["domain", "outside"]),
+    ("sync", &[]),
+    ("log", &["sync"]),
+    ("metrics", &["sync"]),
+    ("limits", &["domain", "outside", "sync"]),
     ("bounds", &[]),
     ("markdown", &[]),
     ("evidence", &["domain", "markdown"]),
@@ -18,8 +19,11 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("pages", &["domain", "evidence"]),
     ("pdf", &["domain", "evidence"]),
     ("sandbox", &["domain", "x402"]),
-    ("store", &["domain"]),
-    ("outside", &["domain", "markdown", "signing", "x402"]),
+    ("store", &["domain", "sync"]),
+    (
+        "outside",
+        &["domain", "markdown", "signing", "sync", "x402"],
+    ),
     (
         "config",
         &["domain", "limits", "outside", "signing", "x402"],
@@ -28,14 +32,14 @@ const LAYERS: &[(&str, &[&str])] = &[
         "state",
         &[
             "config", "domain", "evidence", "markdown", "outside", "pages", "signing", "store",
-            "x402",
+            "sync", "x402",
         ],
     ),
     (
         "flows",
         &[
             "app", "config", "domain", "evidence", "markdown", "outside", "pages", "pdf",
-            "signing", "state", "store", "x402",
+            "signing", "state", "store", "sync", "x402",
         ],
     ),
     (
@@ -48,7 +52,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "api",
         &[
             "app", "domain", "evidence", "flows", "http", "log", "metrics", "pages", "signing",
-            "state", "store", "x402",
+            "state", "store", "sync", "x402",
         ],
     ),
     (
@@ -59,6 +63,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "appliance",
         &[
             "api", "app", "config", "domain", "flows", "http", "outside", "routes", "sandbox",
+            "sync",
         ],
     ),
     (
@@ -81,6 +86,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "signing",
             "state",
             "store",
+            "sync",
             "x402",
         ],
     ),
@@ -101,7 +107,10 @@ const HOMES: &[(&str, &str)] = &[
     ("krilla::", "pdf/"),
     ("parley::", "pdf/"),
     ("quick_xml::", "markdown/kinds/xml.rs"),
-    ("flate2::", "markdown/kinds/pdf/ http/coding.rs"),
+    (
+        "flate2::",
+        "markdown/kinds/pdf/ markdown/kinds/zip.rs http/coding.rs",
+    ),
     ("brotli::", "http/coding.rs"),
     ("bincode::", "store/record.rs"),
     ("ratelimit::", "limits.rs"),

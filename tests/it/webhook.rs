@@ -369,6 +369,7 @@ fn a_payment_without_a_reference_is_delivered_to_the_address_alone() {
         !text.contains("Your question"),
         "the words may be a stranger's: {text}"
     );
+    assert!(text.contains("The answer: "), "{text}");
     let link = text
         .split_whitespace()
         .find_map(|word| word.split_once("/proof-pack/bundle/delivery?recovery="))
@@ -490,6 +491,7 @@ fn a_mail_leads_nowhere_but_to_us() {
     let mail = mailbox.received().pop().expect("a mail");
     assert!(mail.text.contains("Your question"), "{}", mail.text);
     assert!(!mail.text.contains("evil.example"), "{}", mail.text);
+    assert!(mail.text.contains("The answer: "), "{}", mail.text);
 }
 
 #[test]

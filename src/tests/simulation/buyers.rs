@@ -9,12 +9,14 @@ use sha2::{Digest, Sha256};
 use crate::domain::amount::Amount;
 use crate::domain::ids::CreditId;
 use crate::domain::level::{Level, LineItem, Product};
+use crate::domain::pack::Pack;
 use crate::http::Reply;
 use crate::outside::chance;
 use crate::store::credit_hash;
 use crate::tests::dice::Dice;
+use crate::tests::simulation::APP;
 use crate::tests::simulation::service::{Request, Service};
-use crate::tests::simulation::world::{Authorization, World};
+use crate::tests::simulation::world::{Authorization, RENDERED, World};
 use crate::x402::address::Nonce;
 use crate::x402::eip3009::SecretKey;
 use crate::x402::encoding;
@@ -44,6 +46,9 @@ impl Wish {
         match (self.level, self.targets) {
             (Level::Check(_), targets) => {
                 json!({"text": "It is open.", "sources": targets, word: level})
+            }
+            (Level::Pack(Pack::Deep), [target]) => {
+                json!({"target_url": target, word: level, "screenshot": true})
             }
             (_, [target]) => json!({"target_url": target, word: level}),
             (_, targets) => json!({"target_urls": targets, word: level}),
@@ -529,6 +534,24 @@ impl Buyers {
         need(wish.answered(body) == wish.targets, "another target");
         let word = wish.product().level_word();
         need(body[word] == wish.level.name(), "another level");
+        if wish.targets == [APP] {
+            // Nobody pays for the shell of an application.
+            let texts = [&body["markdown"], &body["citations"]];
+            let shows = texts.iter().any(|text| text.to_string().contains(RENDERED));
+            need(shows, "a page without its text");
+            self.world.truth().see("delivered as a browser shows it");
+        }
+        if wish.level == Level::Pack(Pack::Deep) {
+            let (image, warning) = (&body["screenshot"]["image"], &body["screenshot"]["warning"]);
+            need(
+                image.is_object() != warning.is_object(),
+                "neither picture nor warning",
+            );
+            self.world.truth().see(match image.is_object() {
+                true => "delivered with a picture",
+                false => "delivered without its picture",
+            });
+        }
         let bytes: [u8; 32] = Sha256::digest(&reply.body).into();
         match self.goods.get(transaction) {
             Some(before) => need(*before == (wish, bytes), "other goods than before"),

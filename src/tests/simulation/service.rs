@@ -26,6 +26,7 @@ use crate::outside::chain::{Chain, ChainSettings};
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::{Facilitator, FacilitatorAuth, FacilitatorSettings, PassesOn};
 use crate::outside::mailer::Mailer;
+use crate::outside::render::{Renderer, RendererSettings, Workers};
 use crate::outside::robots::RobotsFiles;
 use crate::routes::ROUTES;
 use crate::state::sample::SamplePage;
@@ -106,12 +107,17 @@ impl Service {
         let former = offers::former_terms(&store).await.expect("terms are read");
         let (mut outside, sample) = parts(config);
         outside.web.replace(world.web());
+        let web = outside.web.clone();
         let outside = Outside {
             facilitator: Facilitator::replaced(facilitator_settings(), world.facilitator(&disk)),
             chain: Some(Chain::replaced(chain_settings(), world.chain(&disk))),
             mailer: Mailer::Off,
             robots: RobotsFiles::new(outside.web.clone(), clock.clone()),
             clock: clock.clone(),
+            // An operator may take it away between two starts.
+            renderer: world
+                .has_browser()
+                .then(|| Renderer::replaced(renderer_settings(), web, world.renderer(&disk))),
             ..outside
         };
         let parts = (outside, sample, None);
@@ -271,6 +277,19 @@ fn facilitator_settings() -> FacilitatorSettings {
         calls_max: 16,
         passes_on: PassesOn::Everything,
         ca_pem: None,
+    }
+}
+
+fn renderer_settings() -> RendererSettings {
+    RendererSettings {
+        browser: "auto".to_owned(),
+        jit: false,
+        user_agent: "simulation".to_owned(),
+        time_max: TIME_MAX,
+        at_once_max: 4,
+        workers: Workers::Unit {
+            socket: "/nowhere/worker.sock".into(),
+        },
     }
 }
 

@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 use crate::domain::time::UnixSeconds;
 use crate::outside::chain::{self, ChainError, Fate, Inquiry};
 use crate::outside::facilitator::{self, CallError};
+use crate::outside::render::job::{Facts, FailureKind, Pictured, Settled};
+use crate::outside::render::{self, RenderError, Rendered};
 use crate::outside::web::{self, FetchError};
 use crate::sandbox::ledger::Ledger;
 use crate::tests::dice::Dice;
@@ -19,6 +21,9 @@ use crate::x402::address::{Address, Network, Nonce, TransactionHash};
 
 /// What the chain lets happen once.
 pub(super) type Authorization = (Address, Nonce);
+
+/// What only a browser shows of a page whose text is made by a script.
+pub(super) const RENDERED: &str = "The harbour as a script shows it at";
 
 /// Of some verifications.
 const DELAY: Duration = Duration::from_millis(5);
@@ -179,9 +184,96 @@ impl World {
                     _ => return Ok((503, b"later".to_vec())),
                 });
             }
-            Ok((200, format!("Boats come and go at {address}.").into_bytes()))
+            let page = match address.ends_with("/app") {
+                true => "<!doctype html><title>App</title><div id=root></div>".to_owned(),
+                false => format!("Boats come and go at {address}."),
+            };
+            Ok((200, page.into_bytes()))
         })
     }
+
+    /// Whether the service that starts now has a browser.
+    pub(super) fn has_browser(&self) -> bool {
+        let mut truth = self.truth();
+        truth.is_kind || !truth.dice(self.seed, "browser", b"").percent(15)
+    }
+
+    /// The browser with its worker and guard, each of which is lost at times.
+    pub(super) fn renderer(self: &Arc<Self>, disk: &Disk) -> render::Fake {
+        let (world, disk) = (self.clone(), disk.clone());
+        Arc::new(move |address, wants_picture| {
+            let mut truth = world.truth();
+            let mut dice = truth.dice(world.seed, "render", address.as_bytes());
+            let lost = |kind, detail: &str| RenderError::Failed {
+                kind,
+                detail: detail.to_owned(),
+            };
+            if disk.is_cut() {
+                return Err(lost(FailureKind::BrowserLost, "no power"));
+            }
+            if !truth.is_kind && dice.percent(45) {
+                truth.see("browser, worker or guard lost during a render");
+                return Err(match dice.below(8) {
+                    0 => RenderError::Busy,
+                    1 => RenderError::Unavailable("there is no worker".to_owned()),
+                    2 => lost(FailureKind::BrowserLost, "the worker has ended"),
+                    3 => lost(FailureKind::Crashed, "the page's process ended"),
+                    4 => lost(FailureKind::NotOpened, "the guard is gone"),
+                    5 => lost(FailureKind::Refused, "the guard says no"),
+                    6 => lost(FailureKind::TimedOut, "the worker does not answer"),
+                    _ => {
+                        truth.see("power lost during a render");
+                        disk.cut();
+                        lost(FailureKind::BrowserLost, "no power")
+                    }
+                });
+            }
+            let picture = wants_picture.then(|| match truth.is_kind || dice.percent(60) {
+                true => Ok(picture_of(address)),
+                false => Err("the page's process ended".to_owned()),
+            });
+            Ok(rendered(address, picture))
+        })
+    }
+}
+
+/// A page as the browser shows it, with what came of its picture.
+fn rendered(address: &str, picture: Option<Result<Vec<u8>, String>>) -> Rendered {
+    let sentence = format!("{RENDERED} {address}. ");
+    let html = format!(
+        "<!doctype html><title>App</title><main><p>{}</p></main>",
+        sentence.repeat(20)
+    );
+    Rendered {
+        html: html.into_bytes(),
+        facts: Facts {
+            final_url: address.to_owned(),
+            status: 200,
+            settled: Settled::Quiet,
+            is_cut: false,
+            requests: 1,
+            dialogs: 0,
+            consent_dialogs: 0,
+            browser: "Simulated/1".to_owned(),
+            sandbox: None,
+            screenshot: picture.as_ref().map(|picture| match picture {
+                Ok(_) => Pictured::Taken {
+                    shows_passage: false,
+                },
+                Err(reason) => Pictured::Failed(reason.clone()),
+            }),
+        },
+        png: picture.and_then(Result::ok),
+        render_ms: 5,
+        refused: 0,
+    }
+}
+
+/// A PNG by its first and last bytes.
+fn picture_of(address: &str) -> Vec<u8> {
+    let head = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x02\x80\0\0\x03\x20";
+    let end = b"\0\0\0\0IEND\xae\x42\x60\x82";
+    [head.as_slice(), address.as_bytes(), end].concat()
 }
 
 impl Truth {

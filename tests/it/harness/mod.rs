@@ -17,6 +17,7 @@ pub(crate) mod provider;
 pub(crate) mod server;
 pub(crate) mod site;
 pub(crate) mod tls;
+pub(crate) mod wish;
 
 use std::io::{Read as _, Write as _};
 use std::net::SocketAddr;
@@ -48,6 +49,7 @@ pub(crate) use facilitator::{Facilitator, Says};
 pub(crate) use mailbox::{Mailbox, Manner};
 pub(crate) use process::Service;
 pub(crate) use site::{Page, Site};
+pub(crate) use wish::Wish;
 
 /// Where the public would reach the service. It does not listen there: nothing may be derived from where it does.
 pub(crate) const BASE_URL: &str = "http://127.0.0.1:4020";

@@ -364,15 +364,58 @@ fn a_crowd_of_buyers_of_large_pages_has_a_bounded_part_of_memory() {
     });
 }
 
+/// Those who buy three pages in one answer do not wait for each other for ever, and what no answer has room for is refused.
+#[test]
+fn a_crowd_of_buyers_of_several_large_pages_has_a_bounded_part_of_memory() {
+    let buyers = number("CONTEXT402_BUYERS", 24) / 2;
+    let mut rig = with_pages_of(1_000_000, 3 * buyers);
+    rig.in_process(&[], |rig, service| {
+        let idle = service.memory_mib();
+        let ask = |number: usize| {
+            let pages: Vec<String> = (0..3).map(|page| large_page(3 * number + page)).collect();
+            let body = json!({"target_urls": pages, "tier": "fresh"});
+            let ask = service.post(ACCESS).json(&body);
+            let challenge = ask.send().expect(402);
+            let payment = Wallet::new().sign_answer(&challenge, rig.now(), None);
+            ask.paid(&payment.header)
+        };
+        let asks: Vec<Ask> = (0..buyers).map(ask).collect();
+        let answers = answers(&asks);
+        let served = answers.iter().filter(|answer| answer.status == 200).count();
+        // A page of backslashes is four times as long in JSON: with one of those there is no room for the others.
+        for answer in answers.iter().filter(|answer| answer.status != 200) {
+            let told = String::from_utf8_lossy(&answer.body);
+            let is_explained = match answer.status {
+                503 => told.contains("overloaded") || told.contains("upstream_unavailable"),
+                _ => told.contains("content_too_large"),
+            };
+            assert!(
+                is_explained && told.contains("\"charged\":false"),
+                "{answer:?}"
+            );
+        }
+        assert!(served > 0, "nobody was served");
+        let used = service.memory_mib_most().saturating_sub(idle);
+        tell(&format!(
+            "{used} MiB for {buyers} at once, {served} of them served"
+        ));
+        assert!(used <= MEMORY_MIB_MAX, "{used} MiB");
+    });
+}
+
 /// With pages of 5 MB; every fourth is twice as long in markdown, and four times in JSON.
 fn with_large_pages(count: usize) -> Rig {
+    with_pages_of(5_000_000, count)
+}
+
+fn with_pages_of(bytes: usize, count: usize) -> Rig {
     let rig = Rig::today_with(|resolved| {
         resolved.set("fetch.seconds_max", "30");
         resolved.set("fetch.idle_seconds_max", "30");
         as_shipped(resolved);
     });
-    let words = "Words that fill the page, line after line.\n".repeat(110_000);
-    let backslashes = "\\".repeat(5_000_000);
+    let words = "Words that fill the page, line after line.\n".repeat(bytes / 45);
+    let backslashes = "\\".repeat(bytes);
     for number in 0..count {
         let text = match number % 4 {
             3 => &backslashes,
