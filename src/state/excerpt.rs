@@ -13,7 +13,7 @@ use crate::markdown::{self, has_text, without};
 use crate::state::page::{PageGoods, object, tokens};
 
 /// How the tokens of an excerpt are counted, by name.
-pub const TOKEN_METHOD: &str = "upper_estimate_v1";
+pub const TOKEN_METHOD: &str = "upper_estimate_v2";
 
 /// Why there is nothing to sell.
 #[derive(Debug)]
