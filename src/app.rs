@@ -19,6 +19,7 @@ use crate::domain::time::UnixSeconds;
 use crate::http::tls::Certificates;
 use crate::http::{Reply, Route};
 use crate::limits::Limits;
+use crate::log::Troubles;
 use crate::metrics::Metrics;
 use crate::outside::Outside;
 use crate::outside::acme;
@@ -94,6 +95,8 @@ pub struct App {
     /// The last refusals of paid requests.
     pub refusals: Refusals,
     pub health: Health,
+    /// The latest warnings and errors of the log.
+    pub troubles: Arc<Troubles>,
     /// What our own HTTPS serves, where it is configured.
     pub certificates: Option<Arc<Certificates>>,
     /// One-time links to the console.
@@ -203,6 +206,7 @@ impl App {
             free_fetches: FreeFetches::default(),
             refusals: Refusals::default(),
             health: Health::default(),
+            troubles: Arc::default(),
             sign_in_links: SignInLinks::default(),
             sign_in_nonces: SignInNonces::new(chance::bytes()),
             settlement_checks: SettlementChecks::default(),

@@ -31,6 +31,7 @@ use crate::http::service::{Limits, Shell};
 use crate::http::tls::Tls;
 use crate::http::to_https::ToHttps;
 use crate::http::{Bodies, Call, Encoder, Method, Reply, Route};
+use crate::log::Troubles;
 use crate::outside::chain::ChainError;
 use crate::outside::chance;
 use crate::outside::clock::Clock;
@@ -112,6 +113,8 @@ pub struct Start {
     pub http_listener: Option<TcpListener>,
     /// The same for what the browser loads; otherwise `config.render.unit.egress_socket` is bound.
     pub egress: Option<std::os::unix::net::UnixListener>,
+    /// What the log remembers, for the console.
+    pub troubles: Arc<Troubles>,
 }
 
 impl Appliance {
@@ -125,6 +128,7 @@ impl Appliance {
             listener,
             http_listener,
             egress,
+            troubles,
         } = start;
         let settings = store_settings(&config);
         let opened = match create && !config.data_file.exists() {
@@ -150,7 +154,7 @@ impl Appliance {
         };
         let socket = config.socket.clone();
         let former = offers::former_terms(&opened.store).await?;
-        let app = Arc::new(App::new(
+        let mut app = App::new(
             config,
             ROUTES,
             opened.store,
@@ -158,7 +162,9 @@ impl Appliance {
             &facilitator_url,
             former,
             sample_page,
-        )?);
+        )?;
+        app.troubles = troubles;
+        let app = Arc::new(app);
         offers::note_terms(&app).await?;
         pause::take_up(&app).await?;
         check_chain(&app).await?;

@@ -206,6 +206,7 @@ impl Rig {
                 listener: Some(listener),
                 http_listener: None,
                 egress: None,
+                troubles: Arc::default(),
             };
             Appliance::start(start).await
         })

@@ -13,7 +13,6 @@ use crate::flows::operations::certificates;
 use crate::flows::operations::reload::SETTINGS;
 use crate::flows::quotes::availability;
 use crate::http::Call;
-use crate::log;
 use crate::pages::console::{Block, Cell, Field, Form, Tone, VIEWS_PATH};
 
 pub(super) async fn reports(app: &Shared, call: &Call) -> Result<View, Refusal> {
@@ -279,7 +278,7 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
     let stored = app.store.stored_bytes().await?;
     let limited = app.metrics.limited.counts().into_iter();
     let limited = limited.filter_map(|(values, count)| Some((*values.first()?, count)));
-    let troubles = log::troubles();
+    let troubles = app.troubles.list();
     let log = match troubles.is_empty() {
         true => Block::Text("None since start.".to_owned()),
         false => Block::Code {
