@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::net::IpAddr;
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::{Duration, Instant};
 
 use tokio_util::task::TaskTracker;
@@ -53,6 +53,7 @@ use crate::state::settlement_checks::SettlementChecks;
 use crate::state::sign_in_links::SignInLinks;
 use crate::state::sign_in_nonces::SignInNonces;
 use crate::store::{self, Store};
+use crate::sync::{read_lock, write_lock};
 
 /// A row of the route table.
 pub type Row = Route<App, Endpoint>;
@@ -239,15 +240,13 @@ impl App {
 
     /// The configuration as it was read last: of the settings that can be read again, what holds now.
     pub fn reloaded(&self) -> Arc<Config> {
-        let reloaded = self.reloaded.read();
-        reloaded.unwrap_or_else(PoisonError::into_inner).clone()
+        read_lock(&self.reloaded).clone()
     }
 
     /// Puts in force what can be read again of a configuration.
     pub fn reload(&self, config: Config) {
         self.outside.web.block(blocked(&config));
-        let reloaded = self.reloaded.write();
-        *reloaded.unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+        *write_lock(&self.reloaded) = Arc::new(config);
     }
 
     /// Where a bundle is paid for.

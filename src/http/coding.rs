@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -17,6 +17,7 @@ use hyper::header::HeaderValue;
 use tokio::sync::Semaphore;
 
 use crate::http::reply::Reply;
+use crate::sync::lock;
 
 /// Shorter answers go out as they are.
 const BYTES_MIN: usize = 1024;
@@ -238,7 +239,7 @@ impl Encoder {
     }
 
     fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.kept)
     }
 
     /// Everything leaves when there is no room: the constants of a service are fewer by far.

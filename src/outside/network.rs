@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io;
 use std::net::{AddrParseError, IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Handle};
@@ -24,7 +24,7 @@ use tokio::time::timeout;
 use crate::domain::target::{TargetError, TargetUrl, check_answers};
 use crate::outside::call::{KeyedLimit, Saturated};
 use crate::outside::network::dns::{Failure, Resolver};
-use crate::sync::lock;
+use crate::sync::{lock, read_lock, write_lock};
 
 pub use crate::outside::network::dns::NameServers;
 
@@ -338,13 +338,11 @@ impl Network {
 
     /// Puts other hosts in place of those that the operator blocks.
     pub fn block(&self, hosts: ForbiddenHosts) {
-        let blocked = self.shared.blocked.write();
-        *blocked.unwrap_or_else(PoisonError::into_inner) = hosts;
+        *write_lock(&self.shared.blocked) = hosts;
     }
 
     fn refuses(&self, host: &str, addresses: &[IpAddr]) -> bool {
-        let blocked = self.shared.blocked.read();
-        let blocked = blocked.unwrap_or_else(PoisonError::into_inner);
+        let blocked = read_lock(&self.shared.blocked);
         self.shared.forbidden.holds(host, addresses) || blocked.holds(host, addresses)
     }
 

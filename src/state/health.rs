@@ -1,7 +1,7 @@
 //! The results of the background probes, and whether sales are open.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio_util::task::TaskTracker;
@@ -13,6 +13,7 @@ use crate::domain::margin::GasPrice;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::outside::facilitator::CallError;
+use crate::sync::lock;
 
 #[derive(Debug, Default)]
 pub struct Health {
@@ -113,7 +114,7 @@ impl Health {
     }
 
     fn renderer_mut(&self) -> MutexGuard<'_, RendererHealth> {
-        self.renderer.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.renderer)
     }
 
     /// Whether a sale may begin.
@@ -180,22 +181,21 @@ impl Health {
     }
 
     pub fn note_mail(&self, is_taken: bool, at: UnixSeconds) {
-        let mut mail = self.mail.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut mail = lock(&self.mail);
         *mail = Some(MailTry { is_taken, at });
     }
 
     /// `None` while no mail has been due.
     pub fn mail(&self) -> Option<MailTry> {
-        *self.mail.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.mail)
     }
 
     pub fn tls(&self) -> TlsHealth {
-        let tls = self.tls.lock();
-        tls.unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.tls).clone()
     }
 
     pub fn change_tls(&self, change: impl FnOnce(&mut TlsHealth)) {
-        change(&mut self.tls.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut lock(&self.tls));
     }
 
     pub fn note_backup(&self, at: UnixSeconds) {
@@ -224,10 +224,7 @@ impl Health {
     }
 
     pub fn facilitator(&self) -> Option<Facilitator> {
-        self.facilitator
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.facilitator).clone()
     }
 
     /// What came of a verification. What a strange payment can provoke says nothing about the facilitator.
@@ -253,8 +250,7 @@ impl Health {
     }
 
     fn verify_trouble(&self) -> MutexGuard<'_, Option<(CallError, UnixSeconds)>> {
-        let trouble = self.verify_trouble.lock();
-        trouble.unwrap_or_else(PoisonError::into_inner)
+        lock(&self.verify_trouble)
     }
 
     pub fn unsettled_full(&self) -> bool {
@@ -274,15 +270,12 @@ impl Health {
     }
 
     pub fn gas(&self) -> Gas {
-        self.gas
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.gas).clone()
     }
 
     /// The price of gas, unless it is too old to be believed.
     pub fn gas_price(&self, now: UnixSeconds, age_max: u64) -> Option<GasPrice> {
-        let gas = self.gas.lock().unwrap_or_else(PoisonError::into_inner);
+        let gas = lock(&self.gas);
         let is_fresh = now.since(gas.known_at) <= age_max;
         gas.price.filter(|_| is_fresh)
     }

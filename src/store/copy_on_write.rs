@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
-use std::sync::{PoisonError, RwLock};
+use std::sync::RwLock;
+
+use crate::sync::{read_lock, write_lock};
 
 /// A multiple of the pages that redb writes, so that few blocks are held for one write.
 const BLOCK_BYTES: u64 = 4096;
@@ -69,12 +71,12 @@ fn usize_of(bytes: u64) -> usize {
 
 impl redb::StorageBackend for CopyOnWrite {
     fn len(&self) -> io::Result<u64> {
-        let written = self.written.read().unwrap_or_else(PoisonError::into_inner);
+        let written = read_lock(&self.written);
         Ok(written.bytes)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let written = self.written.read().unwrap_or_else(PoisonError::into_inner);
+        let written = read_lock(&self.written);
         if offset.saturating_add(out.len() as u64) > written.bytes {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -94,7 +96,7 @@ impl redb::StorageBackend for CopyOnWrite {
     }
 
     fn set_len(&self, bytes: u64) -> io::Result<()> {
-        let mut written = self.written.write().unwrap_or_else(PoisonError::into_inner);
+        let mut written = write_lock(&self.written);
         // What is cut off and grows again must be zeros, not what the file has there.
         for number in bytes.div_ceil(BLOCK_BYTES)..written.bytes.div_ceil(BLOCK_BYTES) {
             written
@@ -119,7 +121,7 @@ impl redb::StorageBackend for CopyOnWrite {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let mut written = self.written.write().unwrap_or_else(PoisonError::into_inner);
+        let mut written = write_lock(&self.written);
         for (number, inside, range) in parts(offset, data.len()) {
             let data = &data[range];
             let mut block = match written.blocks.remove(&number) {

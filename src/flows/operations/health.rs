@@ -1,7 +1,6 @@
 //! Health probes, run in the background and never per request. The results decide whether sales are open: a full disk or a
 //! failed store stops sales before a payment is touched.
 
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -15,6 +14,7 @@ use crate::outside::chain::{Chain, ChainError};
 use crate::outside::process;
 use crate::state::health::Facilitator;
 use crate::store;
+use crate::sync::lock;
 
 /// Short, so that a quickly filling disk is noticed while there is still space to finish sales.
 const PROBE_DISK_EVERY: Duration = Duration::from_secs(1);
@@ -145,11 +145,7 @@ pub async fn probe_gas(app: &Shared) -> Result<(), ChainError> {
     };
     let now = app.now();
     let asked = prices(app, chain, now).await;
-    let mut gas = app
-        .health
-        .gas
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let mut gas = lock(&app.health.gas);
     let was_in_trouble = gas.trouble.is_some();
     gas.checked_at = Some(now);
     gas.trouble = asked.as_ref().err().map(ChainError::to_string);
@@ -201,11 +197,7 @@ pub async fn probe_facilitator(app: &Shared) -> Option<String> {
         latency: started.elapsed(),
         checked_at: app.now(),
     };
-    let mut known = app
-        .health
-        .facilitator
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let mut known = lock(&app.health.facilitator);
     let was_in_trouble = known.as_ref().is_some_and(|known| known.trouble.is_some());
     match &found.trouble {
         Some(trouble) if !was_in_trouble => {

@@ -2,7 +2,7 @@
 //! happened stands in the ledger; what the service is told of it is another matter.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use crate::outside::render::job::{Facts, FailureKind, Pictured, Settled};
 use crate::outside::render::{self, RenderError, Rendered};
 use crate::outside::web::{self, FetchError};
 use crate::sandbox::ledger::Ledger;
+use crate::sync::lock;
 use crate::tests::dice::Dice;
 use crate::tests::disk::Disk;
 use crate::x402::address::{Address, Network, Nonce, TransactionHash};
@@ -118,7 +119,7 @@ impl World {
     }
 
     pub(super) fn truth(&self) -> MutexGuard<'_, Truth> {
-        self.truth.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.truth)
     }
 
     pub(super) fn violation(&self, what: String) {
