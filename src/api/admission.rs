@@ -10,7 +10,7 @@ use crate::domain::rate::RateClass;
 use crate::domain::refusal::Refusal;
 use crate::http::hooks::{Admission, Arrived};
 use crate::http::{HeaderMap, Method, Reply};
-use crate::state::health;
+use crate::state::health::NotSelling;
 
 /// Whether a request carries the operator's token; never if none is configured. The console's cookie does not count here:
 /// it is only valid for the console's pages, whose forms are protected against cross-site requests.
@@ -49,7 +49,7 @@ pub fn admit(app: &App, row: &Row, arrived: &Arrived<'_>) -> Admission {
     {
         return Admission::Refused(failure::refused_at_the_door(
             app,
-            &health::paused(),
+            &NotSelling::Paused.into(),
             &arrived.asked,
         ));
     }

@@ -4,13 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-use tokio_util::task::TaskTracker;
-
 use crate::domain::amount::Amount;
 use crate::domain::certificate::Certificate;
 use crate::domain::level::Product;
 use crate::domain::margin::GasPrice;
-use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::outside::facilitator::CallError;
 use crate::sync::lock;
@@ -60,6 +57,19 @@ pub struct TlsHealth {
     pub renew_at: UnixSeconds,
     /// Why the last renewal failed.
     pub trouble: Option<String>,
+}
+
+/// Why no sale may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotSelling {
+    Stopping,
+    /// By the operator.
+    Paused,
+    /// The data file has failed, or does not answer.
+    StoreDown,
+    DiskLow,
+    /// No room for another report.
+    ReportsFull,
 }
 
 /// How long a refusal of our credentials is believed without another try: a buyer tries again only if we seem to sell.
@@ -118,37 +128,27 @@ impl Health {
     }
 
     /// Whether a sale may begin.
-    pub fn check_can_sell(&self, tasks: &TaskTracker) -> Result<(), Refusal> {
-        let refuse = |message: &str| Err(Refusal::new(Code::Overloaded, message));
-        if self.stopping.load(Ordering::Relaxed) || tasks.is_closed() {
-            return refuse(
-                "The service is restarting. The payment was not used: repeat the same request.",
-            );
+    pub fn check_can_sell(&self) -> Result<(), NotSelling> {
+        if self.is_stopping() {
+            return Err(NotSelling::Stopping);
         }
         if self.paused_since().is_some() {
-            return Err(paused());
+            return Err(NotSelling::Paused);
         }
-        if self.store_down() || self.disk_low.load(Ordering::Relaxed) {
-            return refuse(
-                "The service cannot record sales at the moment. The payment was not used: try again later.",
-            );
+        if self.store_down() {
+            return Err(NotSelling::StoreDown);
+        }
+        if self.disk_low() {
+            return Err(NotSelling::DiskLow);
         }
         Ok(())
     }
 
     /// Whether this product may be sold: what is paid for is never dropped to make room, so there must be room.
-    pub fn check_can_sell_product(
-        &self,
-        tasks: &TaskTracker,
-        product: Product,
-    ) -> Result<(), Refusal> {
-        self.check_can_sell(tasks)?;
+    pub fn check_can_sell_product(&self, product: Product) -> Result<(), NotSelling> {
+        self.check_can_sell()?;
         if product != Product::Context && self.reports_full() {
-            return Err(Refusal::new(
-                Code::Overloaded,
-                "There is no room for another report at the moment. The payment was not used: try again later, or buy \
-                 the page alone.",
-            ));
+            return Err(NotSelling::ReportsFull);
         }
         Ok(())
     }
@@ -290,12 +290,4 @@ impl Health {
 /// Whether only the operator can end it.
 fn is_denial(error: &CallError) -> bool {
     matches!(error, CallError::Denied(_) | CallError::Redirected(_))
-}
-
-/// The refusal of a paid request while the operator has paused sales.
-pub fn paused() -> Refusal {
-    Refusal::new(
-        Code::Paused,
-        "The operator has paused sales for the moment. Nothing was charged and no payment was used: come back later.",
-    )
 }

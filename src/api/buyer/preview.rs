@@ -17,6 +17,7 @@ use crate::flows::quotes::quote::{self, Inspected, LevelOffer};
 use crate::http::{Call, Reply};
 use crate::pages::buyer::confidence::{self, ConfidenceView};
 use crate::pages::plain::{self, Part, PlainView};
+use crate::state::health::NotSelling;
 
 /// GET /v1/proof-pack/preview.
 pub async fn preview(app: Shared, call: Call) -> Reply {
@@ -293,9 +294,7 @@ async fn judged(app: &Shared, call: &Call) -> Result<Judged, Refusal> {
         )),
     }
     checks.push(facilitator(app));
-    checks.push(service(
-        app.health.check_can_sell_product(&app.tasks, product),
-    ));
+    checks.push(service(app.health.check_can_sell_product(product)));
     Ok(Judged {
         level,
         target_url,
@@ -323,10 +322,10 @@ fn product(call: &Call) -> Result<Product, Refusal> {
 }
 
 /// Whether the service accepts payments.
-pub(in crate::api) fn service(can_sell: Result<(), Refusal>) -> Check {
+pub(in crate::api) fn service(can_sell: Result<(), NotSelling>) -> Check {
     let (status, detail) = match can_sell {
         Ok(()) => (Status::Pass, "Payments are accepted.".to_owned()),
-        Err(refusal) => (Status::Fail, refusal.message),
+        Err(reason) => (Status::Fail, Refusal::from(reason).message),
     };
     check("service", "Service available", status, detail)
 }

@@ -92,7 +92,7 @@ fn judged(app: &Shared, call: &Call) -> Result<(Sorted, Vec<Check>), Refusal> {
     let checks = vec![
         sources(&sorted),
         payment_link(app, &sorted),
-        preview::service(app.health.check_can_sell(&app.tasks)),
+        preview::service(app.health.check_can_sell()),
     ];
     Ok((sorted, checks))
 }

@@ -8,11 +8,12 @@ use crate::app::Shared;
 use crate::config::{self, Coin};
 use crate::domain::amount::Amount;
 use crate::domain::margin::GasPrice;
+use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::flows::quotes::availability;
 use crate::outside::chain::{Chain, ChainError};
 use crate::outside::process;
-use crate::state::health::Facilitator;
+use crate::state::health::{Facilitator, NotSelling};
 use crate::store;
 use crate::sync::lock;
 
@@ -26,6 +27,32 @@ const STORE_TIME_MAX: Duration = Duration::from_secs(5);
 pub const NO_CHAIN: &str = "chain.rpc_url is not set: gas prices are not checked, settlements that the facilitator cannot \
 confirm stay unknown, false settlement reports go undetected, and /v1/access is disabled. \
 Set it to a JSON-RPC endpoint of the network";
+
+impl From<NotSelling> for Refusal {
+    fn from(reason: NotSelling) -> Refusal {
+        let (code, message) = match reason {
+            NotSelling::Stopping => (
+                Code::Overloaded,
+                "The service is restarting. The payment was not used: repeat the same request.",
+            ),
+            NotSelling::Paused => (
+                Code::Paused,
+                "The operator has paused sales for the moment. Nothing was charged and no payment was used: come back \
+                 later.",
+            ),
+            NotSelling::StoreDown | NotSelling::DiskLow => (
+                Code::Overloaded,
+                "The service cannot record sales at the moment. The payment was not used: try again later.",
+            ),
+            NotSelling::ReportsFull => (
+                Code::Overloaded,
+                "There is no room for another report at the moment. The payment was not used: try again later, or buy \
+                 the page alone.",
+            ),
+        };
+        Refusal::new(code, message)
+    }
+}
 
 /// This process's resource usage, as reported by the kernel.
 pub fn usage() -> Option<process::Usage> {

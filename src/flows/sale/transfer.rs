@@ -85,7 +85,7 @@ pub async fn sell(
     seen.payer = signer;
     // Each lookup costs calls to the node.
     app.admit(RateClass::Credit, request.client)?;
-    app.health.check_can_sell(&app.tasks)?;
+    app.health.check_can_sell()?;
     let mut standing = look_up(app, chain, &request.purchase, &proof).await?;
     if let Some(signer) = signer {
         standing
