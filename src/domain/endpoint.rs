@@ -20,6 +20,9 @@ pub struct Endpoint {
     pub needs_query: &'static [&'static str],
     /// Headers that it cannot do without.
     pub needs: &'static [Parameter],
+    /// The schema of the successful answer, or those of which it has one; none for a plain object and for what is not
+    /// JSON.
+    pub answers: &'static [Answer],
     /// Media type of the 200 answer.
     pub gives: &'static str,
     /// Status of success.
@@ -33,6 +36,18 @@ pub struct Endpoint {
     pub in_openapi: bool,
     /// The name under which it is an MCP tool, if it is one.
     pub tool: Option<&'static str>,
+}
+
+/// A successful answer that has a schema under `components`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Page,
+    Pages,
+    Report,
+    BundleReport,
+    CheckReport,
+    /// A challenge, where that is what was asked for.
+    PaymentRequired,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +93,7 @@ impl Endpoint {
             query: &[],
             needs_query: &[],
             needs: &[],
+            answers: &[],
             gives: "application/json",
             gives_status: 200,
             statuses: &[],
@@ -94,6 +110,29 @@ impl Endpoint {
             gives: HTML,
             in_openapi: false,
             ..Endpoint::new(Tag::Pages, summary)
+        }
+    }
+}
+
+impl Answer {
+    pub const ALL: [Answer; 6] = [
+        Answer::Page,
+        Answer::Pages,
+        Answer::Report,
+        Answer::BundleReport,
+        Answer::CheckReport,
+        Answer::PaymentRequired,
+    ];
+
+    /// The name of its schema.
+    pub fn name(self) -> &'static str {
+        match self {
+            Answer::Page => "ContextResponse",
+            Answer::Pages => "PagesResponse",
+            Answer::Report => "ProofPackResponse",
+            Answer::BundleReport => "ProofBundleResponse",
+            Answer::CheckReport => "CheckResponse",
+            Answer::PaymentRequired => "PaymentRequired",
         }
     }
 }

@@ -4,7 +4,6 @@ use serde_json::{Map, Value, json};
 
 use crate::api::buyer::challenge;
 use crate::api::directory::openapi::examples;
-use crate::api::directory::openapi::schemas::answer_name;
 use crate::app::{App, Row};
 use crate::domain::endpoint::Price;
 use crate::domain::level::Product;
@@ -83,24 +82,18 @@ fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
-fn any_of<const N: usize>(names: [&str; N]) -> Value {
-    json!({"anyOf": names.map(reference).to_vec()})
+fn any_of<'a>(names: impl IntoIterator<Item = &'a str>) -> Value {
+    let schemas: Vec<Value> = names.into_iter().map(reference).collect();
+    json!({"anyOf": schemas})
 }
 
 fn success_schema(row: &Row) -> Value {
     let about = &row.about;
-    let sells = about.takes.is_some();
-    match (about.gives, about.price) {
-        ("application/json", Price::Of(Product::Context)) if sells => {
-            any_of(["ContextResponse", "PagesResponse"])
-        }
-        ("application/json", Price::Of(product)) if sells => reference(answer_name(product)),
-        ("application/json", Price::Transfer) => reference("ContextResponse"),
-        ("application/json", Price::Credit) => any_of(Product::ALL.map(answer_name)),
-        ("application/json", Price::Of(_)) => reference("PaymentRequired"),
-        _ if examples::REPORTS.contains(&row.path) => reference("ProofPackResponse"),
-        (media_type, _) if media_type.ends_with("json") => json!({"type": "object"}),
-        _ => json!({"type": "string"}),
+    match about.answers {
+        [] if about.gives.ends_with("json") => json!({"type": "object"}),
+        [] => json!({"type": "string"}),
+        [answer] => reference(answer.name()),
+        several => any_of(several.iter().map(|answer| answer.name())),
     }
 }
 
