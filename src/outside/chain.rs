@@ -13,10 +13,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::domain::amount::Amount;
+use crate::domain::evm::{Address, Network, TransactionHash};
 use crate::domain::margin::GasPrice;
 use crate::domain::time::UnixSeconds;
 use crate::outside::call::{ConcurrencyLimit, Saturated};
-use crate::x402::address::{Address, Network, TransactionHash};
 use crate::x402::onchain::{Asked, Log, Mark, Proven};
 
 use client::Client;

@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
+use crate::domain::evm::Address;
 use crate::domain::level::{Level, Product};
 use crate::domain::refusal::Code;
 use crate::domain::time::UnixSeconds;
 use crate::sync::lock;
-use crate::x402::address::Address;
 
 /// Refusals that are kept.
 pub const REFUSALS_MAX: usize = 256;

@@ -2,8 +2,8 @@
 //! transaction's logs prove. It does not know where the logs come from, nor whether their blocks stay.
 
 use crate::domain::amount::Amount;
-use crate::x402::address::{Address, Network, Nonce, TransactionHash};
-use crate::x402::keccak::keccak256;
+use crate::domain::evm::{Address, Network, Nonce, TransactionHash};
+use crate::domain::keccak::keccak256;
 
 /// The authorization that is asked about, and the payment that it should have made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -24,10 +24,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "outside",
         &["domain", "markdown", "signing", "sync", "x402"],
     ),
-    (
-        "config",
-        &["domain", "limits", "outside", "signing", "x402"],
-    ),
+    ("config", &["domain", "limits", "outside", "signing"]),
     (
         "state",
         &[

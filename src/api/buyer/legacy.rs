@@ -6,6 +6,7 @@ use crate::api::body::{check_media_type, ignored};
 use crate::api::buyer::paid::{answer, paid_request, unread};
 use crate::api::failure;
 use crate::app::Shared;
+use crate::domain::evm::{Signature, TransactionHash};
 use crate::domain::level::Product;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::requests::{ComputeRequest, Request};
@@ -15,7 +16,6 @@ use crate::flows::sale::PaidRequest;
 use crate::flows::sale::refusals::PaidAttempt;
 use crate::flows::sale::transfer::{self, TransferProof};
 use crate::http::{Call, Reply};
-use crate::x402::address::{Signature, TransactionHash};
 
 const TOKEN: &str = "x402-token";
 

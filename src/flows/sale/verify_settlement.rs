@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use crate::app::Shared;
 use crate::config::VerifySettlement;
+use crate::domain::evm::{Network, TransactionHash};
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{Event, Payment, State};
 use crate::domain::time::UnixSeconds;
@@ -19,7 +20,6 @@ use crate::store::{
     UnverifiedSettlement,
 };
 use crate::sync::lock;
-use crate::x402::address::{Network, TransactionHash};
 use crate::x402::onchain::Asked;
 use crate::x402::wire::PaymentRequirements;
 

@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
+use crate::domain::evm::{Address, Network, Nonce, TransactionHash};
 use crate::domain::time::UnixSeconds;
 use crate::outside::chain::client::Client;
 use crate::outside::chain::error::ChainError;
-use crate::x402::address::{Address, Network, Nonce, TransactionHash};
 use crate::x402::onchain::{
     Asked, L1_FEE_ORACLE, Log, address_word, authorization_state_call, canceled_topic, l1_fee_call,
     paid_in, transfer_topic, used_topic, word_address, word_number,

@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
 
+use crate::domain::evm::{Address, Nonce, TransactionHash};
 use crate::domain::time::UnixSeconds;
 use crate::outside::chain::error::ChainError;
 use crate::outside::chain::node::{Block, Node};
@@ -11,7 +12,6 @@ use crate::outside::chain::{
     Fate, Inquiry, LOG_BLOCKS, SINCE_SLACK_SECONDS, around, block_before, end, newest,
 };
 use crate::sync::lock;
-use crate::x402::address::{Address, Nonce, TransactionHash};
 use crate::x402::onchain::{Asked, Log, Mark, Proven, word_address};
 
 /// Settlements of one look.

@@ -5,8 +5,8 @@ use hyper::body::Bytes;
 use serde::de::DeserializeOwned;
 
 use crate::domain::amount::Amount;
+use crate::domain::evm::{Address, Network, TransactionHash};
 use crate::outside::facilitator::outcome::{Attempt, CallError, SettleDoubt, Settlement, Verdict};
-use crate::x402::address::{Address, Network, TransactionHash};
 use crate::x402::wire::{SettleResponse, Supported, VerifyResponse};
 
 /// A whole reply, bounded, of any status.

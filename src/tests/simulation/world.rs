@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::domain::evm::{Address, Network, Nonce, TransactionHash};
 use crate::domain::time::UnixSeconds;
 use crate::outside::chain::{self, ChainError, Fate, Inquiry};
 use crate::outside::facilitator::{self, CallError};
@@ -18,7 +19,6 @@ use crate::sandbox::ledger::Ledger;
 use crate::sync::lock;
 use crate::tests::dice::Dice;
 use crate::tests::disk::Disk;
-use crate::x402::address::{Address, Network, Nonce, TransactionHash};
 
 /// What the chain lets happen once.
 pub(super) type Authorization = (Address, Nonce);

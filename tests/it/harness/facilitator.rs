@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
+use context402::domain::evm::{Address, Network};
 use context402::outside::clock::Clock;
 use context402::sandbox::ledger::{Ledger, STARTING_BALANCE};
-use context402::x402::address::{Address, Network};
 use serde_json::{Value, json};
 
 use crate::harness::server::{Next, Request, Server, hang, reset, respond};
