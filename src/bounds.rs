@@ -421,7 +421,7 @@ pub const BOUNDS: &[Held] = &[
     Held {
         what: "Large pages, reports and answers that are being made",
         place: Memory,
-        bounds: &[Setting("limits.work_memory_mib"), Constant("src/outside/memory.rs::UNCOUNTED_BYTES"), Constant("src/flows/content/source.rs::MEMORY_WAIT_MAX")],
+        bounds: &[Setting("limits.work_memory_mib"), Constant("src/outside/memory.rs::UNCOUNTED_BYTES"), Constant("src/flows/content.rs::MEMORY_WAIT_MAX")],
         at_bound: "They wait; then 503, not charged.",
         enforced: &["src/outside/memory.rs::resize"],
         tests: &["src/outside/memory.rs::one_at_a_time_may_exceed_and_gives_way_to_the_next", "src/outside/memory.rs::the_queue_is_bounded",

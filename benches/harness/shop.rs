@@ -7,8 +7,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use context402::appliance::Appliance;
 use context402::config::Config;
-use context402::domain::evm::Address;
-use context402::domain::evm::Nonce;
+use context402::domain::evm::{Address, Nonce};
 use context402::domain::keys::PayloadHash;
 use context402::domain::level::Level;
 use context402::domain::payment::{Delivery, Means, Payment, State};

@@ -1,7 +1,7 @@
 //! Admission and rate limits, decided before a request's body is read: by the route's class, and by whether the request
 //! carries a payment or a credit.
 
-use crate::api::buyer::legacy;
+use crate::api::buyer::paid;
 use crate::api::failure;
 use crate::api::orders::webhook;
 use crate::app::{App, Row};
@@ -36,7 +36,7 @@ pub fn admit(app: &App, row: &Row, arrived: &Arrived<'_>) -> Admission {
     let brings = match row.about.rate {
         RateClass::Sale => arrived.headers.contains_key("payment-signature"),
         RateClass::Credit if row.about.price == Price::Transfer => {
-            arrived.headers.contains_key(legacy::HASH)
+            arrived.headers.contains_key(paid::TRANSFER_HASH)
         }
         RateClass::Credit => arrived.headers.contains_key("x-service-retry-credit"),
         _ => false,

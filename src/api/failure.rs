@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use crate::api::buyer::challenge;
-use crate::api::site;
+use crate::api::challenge;
+use crate::api::frame;
 use crate::app::App;
 use crate::domain::endpoint::Price;
 use crate::domain::level::{LineItem, Product};
@@ -141,7 +141,7 @@ pub fn page(app: &App, refusal: &Refusal, call: &Call) -> Reply {
 
 fn error_page(app: &App, code: Code, message: &str, path: &str, request_id: &str) -> Reply {
     let html = crate::pages::error::page(&ErrorView {
-        site: site::site(app, &site::Texts::of(app)),
+        site: frame::site(app, &frame::Texts::of(app)),
         path,
         status: status(code),
         code: Some(code.text()),
@@ -149,7 +149,7 @@ fn error_page(app: &App, code: Code, message: &str, path: &str, request_id: &str
         next_step: code.next_step(),
         request_id: Some(request_id),
     });
-    site::with_page_headers(Reply::html(status(code), html)).fixed("cache-control", "no-store")
+    frame::with_page_headers(Reply::html(status(code), html)).fixed("cache-control", "no-store")
 }
 
 fn payment_required(

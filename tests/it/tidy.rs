@@ -1,6 +1,7 @@
 //! The conventions that matter, as tests: imports go one way, each technique lives in one folder, the clock is read in
 //! one place.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Who may import whom. A module may always import itself.
@@ -256,6 +257,65 @@ fn the_layers_have_no_circle() {
         });
         let (name, _) = next.unwrap_or_else(|| panic!("a circle above {below:?}"));
         below.push(name);
+    }
+}
+
+/// Below a layer whose folders are rooms: the room of a path after `crate::api::` or `crate::flows::`.
+fn rooms(code: &str, layer: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for rest in code.split(&format!("crate::{layer}::")).skip(1) {
+        let word = |text: &str| -> String {
+            let is_word = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
+            text.trim_start().chars().take_while(is_word).collect()
+        };
+        match rest.strip_prefix('{') {
+            None => found.push(word(rest)),
+            Some(list) => {
+                let mut depth = 0;
+                let end = list.find(|c| {
+                    depth += i32::from(c == '{') - i32::from(c == '}');
+                    depth < 0
+                });
+                let mut depth = 0;
+                let items = list[..end.unwrap_or(list.len())].split(|c| {
+                    depth += i32::from(c == '{') - i32::from(c == '}');
+                    c == ',' && depth == 0
+                });
+                found.extend(items.map(word).filter(|name| !name.is_empty()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_folders_of_a_layer_have_no_circle() {
+    for layer in ["api", "flows"] {
+        let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for source in sources() {
+            let Some(below) = source.path.strip_prefix(&format!("{layer}/")) else {
+                continue;
+            };
+            let room = below.split('/').next().unwrap_or_default();
+            let room = room.trim_end_matches(".rs").to_owned();
+            let others = rooms(&source.code, layer);
+            let others = others.into_iter().filter(|other| *other != room);
+            imports.entry(room.clone()).or_default().extend(others);
+        }
+        // What is imported and is no file or folder is a function of the layer's own module.
+        let names: BTreeSet<String> = imports.keys().cloned().collect();
+        assert!(names.len() >= 5, "{layer} has only {names:?}");
+        let mut below: BTreeSet<String> = BTreeSet::new();
+        while below.len() < names.len() {
+            let next = imports.iter().find(|(name, others)| {
+                let mut needed = others.iter().filter(|other| names.contains(*other));
+                !below.contains(*name) && needed.all(|other| below.contains(other))
+            });
+            let Some((name, _)) = next else {
+                panic!("{layer} has a circle among those that are not {below:?}");
+            };
+            below.insert(name.clone());
+        }
     }
 }
 

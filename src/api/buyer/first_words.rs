@@ -1,11 +1,12 @@
 //! The free preview of a page, and in a sandbox its purchase with test funds.
 
 use crate::api::body::check_origin;
-use crate::api::buyer::quotes::fresh;
-use crate::api::{failure, site};
+use crate::api::frame::fresh;
+use crate::api::{failure, frame};
 use crate::app::Shared;
 use crate::domain::refusal::{Code, Refusal, With};
-use crate::flows::content::{first_words, test_purchase};
+use crate::flows::content::test_purchase;
+use crate::flows::quotes::first_words;
 use crate::http::{Call, Reply};
 use crate::pages::buyer::first_words::{FirstWordsView, Outcome, page};
 
@@ -75,11 +76,11 @@ fn refused(app: &Shared, typed: &str, refusal: &Refusal) -> Reply {
 }
 
 fn shown(app: &Shared, status: u16, typed: &str, outcome: Outcome<'_>) -> Reply {
-    let texts = site::Texts::of(app);
+    let texts = frame::Texts::of(app);
     let view = FirstWordsView {
-        site: site::site(app, &texts),
+        site: frame::site(app, &texts),
         typed,
         outcome,
     };
-    fresh(site::with_page_headers(Reply::html(status, page(&view))))
+    fresh(frame::with_page_headers(Reply::html(status, page(&view))))
 }

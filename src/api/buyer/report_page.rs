@@ -1,6 +1,6 @@
 //! The page of a report.
 
-use crate::api::site;
+use crate::api::frame;
 use crate::app::App;
 use crate::domain::time::UnixSeconds;
 use crate::evidence::report::Report;
@@ -27,11 +27,11 @@ pub struct Shown<'a> {
 }
 
 pub fn page(app: &App, report: &Report, shown: &Shown<'_>) -> Reply {
-    let texts = site::Texts::of(app);
+    let texts = frame::Texts::of(app);
     let unhashed = UNHASHED.join(" ");
     let pdf = shown.api.as_ref().map(|path| format!("{path}/pdf"));
     let view = ReportView {
-        site: site::site(app, &texts),
+        site: frame::site(app, &texts),
         path: &shown.path,
         report,
         source: shown.source.as_deref(),
@@ -44,7 +44,7 @@ pub fn page(app: &App, report: &Report, shown: &Shown<'_>) -> Reply {
         follow_up: shown.answer,
         checks: shown.checks.clone(),
     };
-    let reply = site::with_page_headers(Reply::html(200, report::page(&view)));
+    let reply = frame::with_page_headers(Reply::html(200, report::page(&view)));
     reply
         .fixed("content-security-policy", REPORT_CSP)
         .fixed("referrer-policy", "no-referrer")

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::api::buyer::quotes::fresh;
+use crate::api::frame::fresh;
 use crate::api::orders::bundles::rejected_json;
 use crate::api::{failure, query};
 use crate::app::{App, Shared};

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::directory::{discovery, openapi};
 use crate::api::failure;
+use crate::api::frame::made_once;
 use crate::api::orders::bundles;
 use crate::app::{App, Row, Shared};
 use crate::domain::level::{Level, Product};
@@ -56,7 +57,7 @@ fn paged(items: &[Value], limit: usize, offset: usize) -> Value {
 
 /// GET /.well-known/x402 and /.well-known/x402.json.
 pub async fn well_known(app: Shared, call: Call) -> Reply {
-    discovery::kept(&app, &call, |app| discovery::document(advertisement(app)))
+    made_once(&app, &call, |app| discovery::document(advertisement(app)))
 }
 
 pub fn advertisement(app: &App) -> Value {

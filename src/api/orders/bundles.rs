@@ -3,13 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::api::body::check_origin;
-use crate::api::buyer::paid::attribution;
-use crate::api::buyer::quotes;
-use crate::api::buyer::quotes::fresh;
-use crate::api::directory::discovery;
+use crate::api::frame::{fresh, made_once};
 use crate::api::orders::form_values::Typed;
-use crate::api::orders::leads;
-use crate::api::{failure, query, site};
+use crate::api::query::attribution;
+use crate::api::{failure, frame, query};
 use crate::app::{App, Shared};
 use crate::domain::bundle::{self, Bundle};
 use crate::domain::ids::BundleQuoteId;
@@ -48,11 +45,11 @@ pub async fn quote(app: Shared, call: Call) -> Reply {
 
 /// GET /proof-pack/bundle: the product page.
 pub async fn about_page(app: Shared, call: Call) -> Reply {
-    discovery::kept(&app, &call, |app| {
-        let texts = site::Texts::of(app);
-        let view = BundleView::empty(site::site(app, &texts), "/proof-pack/bundle");
+    made_once(&app, &call, |app| {
+        let texts = frame::Texts::of(app);
+        let view = BundleView::empty(frame::site(app, &texts), "/proof-pack/bundle");
         let page = Reply::html(200, pages::orders::bundle::about_page(&view));
-        site::with_page_headers(page).public("public, max-age=300")
+        frame::with_page_headers(page).public("public, max-age=300")
     })
 }
 
@@ -78,7 +75,7 @@ pub async fn quote_page(app: Shared, call: Call) -> Reply {
         bundles::quote(&app, asked).await.map(Some)
     };
     let outcome: Result<Option<BundleQuote>, Refusal> = outcome.await;
-    let texts = site::Texts::of(&app);
+    let texts = frame::Texts::of(&app);
     let id = match &outcome {
         Ok(Some(quote)) => quote.id.to_string(),
         _ => String::new(),
@@ -98,14 +95,14 @@ pub async fn quote_page(app: Shared, call: Call) -> Reply {
                 rejected: refused,
             },
         },
-        ..BundleView::empty(site::site(&app, &texts), "/proof-pack/bundle/quote")
+        ..BundleView::empty(frame::site(&app, &texts), "/proof-pack/bundle/quote")
     };
     let status = match &outcome {
         Err(refusal) => failure::status(refusal.code),
         Ok(_) => 200,
     };
     let page = Reply::html(status, pages::orders::bundle::quote_page(&view));
-    fresh(site::with_page_headers(page))
+    fresh(frame::with_page_headers(page))
 }
 
 fn quoted<'a>(quote: &'a BundleQuote, id: &'a str) -> Quoted<'a> {
@@ -145,7 +142,7 @@ pub fn asked_in_body(call: &Call, body: QuoteRequest) -> Asked {
         listed: body.target_urls.as_ref().map(listed_in).unwrap_or_default(),
         bundle: body.bundle,
         question: body.question,
-        attribution: leads::attributed(call, body.source.as_deref()),
+        attribution: query::attributed(call, body.source.as_deref()),
     }
 }
 
@@ -169,31 +166,25 @@ pub fn created(app: &App, quote: &BundleQuote) -> Reply {
 
 /// GET /v1/quotes/{quote_id} for a bundle.
 pub async fn receipt(app: &Shared, call: &Call) -> Reply {
-    match kept(app, call).await {
+    match read_quote(app, call).await {
         Ok((id, record)) => fresh(Reply::json(200, receipt_json(app, id, &record).to_string())),
         Err(refusal) => failure::reply(app, &refusal, call),
     }
 }
 
 /// GET /checkout/{quote_id} for a bundle.
-pub async fn resume_page(app: &Shared, call: &Call) -> Reply {
-    let (id, record) = match kept(app, call).await {
-        Ok(found) => found,
-        Err(refusal) if refusal.code == Code::QuoteExpired => {
-            return quotes::expired_page(app, call, true);
-        }
-        Err(refusal) => return failure::page(app, &refusal, call),
-    };
+pub async fn resume_page(app: &Shared, call: &Call) -> Result<Reply, Refusal> {
+    let (id, record) = read_quote(app, call).await?;
     let state = match record.paid_at {
         Some(_) => State::Paid,
         None => State::Open,
     };
-    let texts = site::Texts::of(app);
+    let texts = frame::Texts::of(app);
     let quote_id = id.to_string();
     let pay_path = pay_path(app, record.bundle, &[("quote_id", &quote_id)]);
     let targets = record.target_urls.join("\n");
     let view = CheckoutView {
-        site: site::site(app, &texts),
+        site: frame::site(app, &texts),
         quote_id: &quote_id,
         state,
         bundle: record.bundle,
@@ -205,7 +196,8 @@ pub async fn resume_page(app: &Shared, call: &Call) -> Reply {
         pay_path: pay_path.as_deref(),
     };
     let page = Reply::html(200, pages::orders::bundle_checkout::page(&view));
-    fresh(site::with_page_headers(page)).fixed("x-robots-tag", "noindex")
+    let page = fresh(frame::with_page_headers(page)).fixed("x-robots-tag", "noindex");
+    Ok(page)
 }
 
 /// A redirect.
@@ -221,7 +213,10 @@ pub fn with_query(app: &App, path: &str, call: &Call) -> String {
     }
 }
 
-async fn kept(app: &Shared, call: &Call) -> Result<(BundleQuoteId, BundleQuoteRecord), Refusal> {
+async fn read_quote(
+    app: &Shared,
+    call: &Call,
+) -> Result<(BundleQuoteId, BundleQuoteRecord), Refusal> {
     bundles::read(app, call.param("quote_id").unwrap_or_default()).await
 }
 

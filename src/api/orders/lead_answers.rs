@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::api::buyer::quotes::fresh;
+use crate::api::frame::fresh;
 use crate::api::orders::bundles::{self, LEADS_PATH, REQUEST_PATH};
 use crate::api::orders::form_values::Typed;
-use crate::api::{failure, site};
+use crate::api::{failure, frame};
 use crate::app::App;
 use crate::domain::bundle::Bundle;
 use crate::domain::email::masked;
@@ -168,11 +168,11 @@ fn received_page(app: &App, taken: &Taken) -> Reply {
     let pay_path =
         bundle.and_then(|bundle| bundles::pay_path(app, bundle, &[("lead_id", &lead_id)]));
     let pack_path = (lead.product == LeadProduct::Pack).then(|| pack_path(lead));
-    let texts = site::Texts::of(app);
+    let texts = frame::Texts::of(app);
     let contact = masked(&lead.contact);
     let rejected = taken.rejected.iter();
     let view = ReceivedView {
-        site: site::site(app, &texts),
+        site: frame::site(app, &texts),
         product: lead.product,
         lead_id: &lead_id,
         contact: &contact,
@@ -199,14 +199,14 @@ pub fn form_page(
     complaints: &[String],
     known: Option<Known<'_>>,
 ) -> Reply {
-    let texts = site::Texts::of(app);
+    let texts = frame::Texts::of(app);
     let (path, action) = match product {
         LeadProduct::Pack => (REQUEST_PATH, PACK_LEADS_PATH),
         LeadProduct::Bundle => (REQUEST_PATH, LEADS_PATH),
         LeadProduct::Contact => (CONTACT_PATH, MESSAGES_PATH),
     };
     let view = RequestView {
-        site: site::site(app, &texts),
+        site: frame::site(app, &texts),
         path,
         action,
         product,
@@ -220,5 +220,5 @@ pub fn form_page(
 /// The page shows the visitor's input, so it is not cached. Browsers send Origin with the form only if the referrer policy
 /// allows it.
 fn private(page: Reply) -> Reply {
-    fresh(site::with_page_headers(page)).fixed("referrer-policy", "same-origin")
+    fresh(frame::with_page_headers(page)).fixed("referrer-policy", "same-origin")
 }

@@ -1,13 +1,12 @@
 //! Requests and messages, as JSON or as a form without script, and their validation.
 
 use crate::api::body::{check_origin, is_form, read_body};
-use crate::api::buyer::paid::attribution;
 use crate::api::failure;
 use crate::api::orders::bundles;
 use crate::api::orders::form_values::Typed;
 use crate::api::orders::lead_answers::{Taken, answer, form_page};
+use crate::api::query::attributed;
 use crate::app::{App, Shared};
-use crate::domain::attribution::Attribution;
 use crate::domain::bundle::Bundle;
 use crate::domain::email::is_email;
 use crate::domain::ids::{BundleQuoteId, LeadId, QuoteId};
@@ -188,13 +187,6 @@ fn unread(received: Received) -> Taken {
         received,
         rejected: Vec::new(),
     }
-}
-
-/// The label of the body, else of the request.
-pub fn attributed(call: &Call, source: Option<&str>) -> Option<String> {
-    let labelled = source.and_then(Attribution::parse);
-    let label = labelled.or_else(|| attribution(call));
-    label.map(|label| label.as_str().to_owned())
 }
 
 /// The quote that a request follows; anything that is no quote's identifier is dropped.

@@ -16,7 +16,7 @@ use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::render::{PlainPage, Render, RenderNote};
 use crate::domain::target::TargetUrl;
-use crate::flows::content::source::{MEMORY_WAIT_MAX, Trouble};
+use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::markdown::{
     ContentKind, ConvertError, Converter, Narrowing, Page, Settings, Wall, Warning, has_text,
 };
@@ -38,7 +38,7 @@ const CLEAR_TIME_MAX: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct Attempt {
     pub facts: RenderFacts,
-    error: Option<RenderError>,
+    pub error: Option<RenderError>,
 }
 
 /// Opens the way for the browser's traffic, and tries the browser. Sales do not wait for it.
@@ -267,26 +267,6 @@ pub fn note(app: &App, outcome: Result<(), &RenderError>) {
                 tracing::info!(reason = %error, "a page could not be rendered");
             }
         }
-    }
-}
-
-impl Attempt {
-    /// What to say in place of a page that cannot be sold, if the browser is to blame.
-    pub fn refusal(&self) -> Option<Trouble> {
-        let error = self.error.as_ref()?;
-        Some(match error {
-            RenderError::Busy => Trouble::Outage(Refusal::new(
-                Code::Overloaded,
-                "The page's text is made by scripts, and too many pages are being rendered. Try again in a few seconds.",
-            )),
-            RenderError::Unavailable(_) => Trouble::Refused(Refusal::of(Code::RenderUnavailable)),
-            RenderError::Failed { detail, .. } => Trouble::Refused(Refusal::new(
-                Code::RenderFailed,
-                format!(
-                    "The page's text is made by scripts, and it could not be rendered: {detail}."
-                ),
-            )),
-        })
     }
 }
 

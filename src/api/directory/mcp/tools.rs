@@ -7,11 +7,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use crate::api::admission;
 use crate::api::buyer::access;
 use crate::api::directory::discovery::public_rows;
 use crate::api::directory::rpc::{self, Fault, INVALID_PARAMS};
 use crate::api::failure::PAYMENT_ERROR;
-use crate::api::{admission, site};
 use crate::app::{App, Row, Shared};
 use crate::domain::endpoint::{Parameter, Price};
 use crate::domain::level::Product;
@@ -38,7 +38,7 @@ pub fn rows(app: &App) -> impl Iterator<Item = &'static Row> {
 /// A tool as `tools/list` shows it.
 pub fn description(row: &Row, schema: fn(&Parameter) -> Value) -> Value {
     let about = &row.about;
-    let price = site::price_text(about.price);
+    let price = about.price.text();
     let price = price.map_or("Free".to_owned(), |price| {
         format!("Costs {price}, paid by x402")
     });

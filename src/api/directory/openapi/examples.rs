@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::failure;
 use crate::app::{App, Row};
-use crate::domain::endpoint::{Answer, Price};
+use crate::domain::endpoint::{Price, Schema};
 use crate::domain::level::Product;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::tier::Tier;
@@ -45,9 +45,9 @@ pub fn challenge_name(product: Product) -> &'static str {
 /// A route's successful response.
 pub fn success(row: &Row) -> Option<&'static str> {
     match (row.about.answers.first()?, row.about.price) {
-        (Answer::PaymentRequired, Price::Of(product)) => Some(challenge_name(product)),
-        (Answer::Page, _) => Some(PAGE),
-        (Answer::Report, _) => Some(REPORT),
+        (Schema::PaymentRequired, Price::Of(product)) => Some(challenge_name(product)),
+        (Schema::Page, _) => Some(PAGE),
+        (Schema::Report, _) => Some(REPORT),
         _ => None,
     }
 }

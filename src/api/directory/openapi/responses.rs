@@ -2,16 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::api::buyer::challenge;
+use crate::api::challenge;
 use crate::api::directory::openapi::examples;
 use crate::app::{App, Row};
 use crate::domain::endpoint::Price;
 use crate::domain::level::Product;
-
-/// Statuses that any request with a body can get before its handler runs.
-const OF_BODIES: [u16; 2] = [400, 408];
-/// The same with a query.
-const OF_QUERIES: [u16; 1] = [414];
 
 pub fn responses(app: &App, row: &Row) -> Value {
     let about = &row.about;
@@ -39,7 +34,7 @@ pub fn responses(app: &App, row: &Row) -> Value {
     }
     let mut responses = Map::new();
     responses.insert(about.gives_status.to_string(), answer);
-    for status in statuses(row) {
+    for status in about.all_statuses() {
         if status != about.gives_status {
             let answer = match status {
                 200..300 => other_success(),
@@ -49,23 +44,6 @@ pub fn responses(app: &App, row: &Row) -> Value {
         }
     }
     responses.into()
-}
-
-/// All statuses of a route, in order.
-pub fn statuses(row: &Row) -> Vec<u16> {
-    let about = &row.about;
-    // Every route is rate-limited.
-    let mut statuses = vec![about.gives_status, 429];
-    statuses.extend(about.statuses);
-    if about.takes.is_some() {
-        statuses.extend(OF_BODIES);
-    }
-    if !about.query.is_empty() {
-        statuses.extend(OF_QUERIES);
-    }
-    statuses.sort_unstable();
-    statuses.dedup();
-    statuses
 }
 
 /// Pages are also available as markdown.

@@ -5,7 +5,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use crate::api::directory::openapi::parameters;
-use crate::domain::endpoint::Answer;
+use crate::domain::endpoint::Schema;
 use crate::domain::level::Product;
 use crate::domain::refusal::Code;
 use crate::domain::schema::Object;
@@ -45,14 +45,14 @@ fn metadata() -> Value {
 }
 
 /// The schema of a successful answer.
-pub fn answer_schema(answer: Answer) -> Value {
-    match answer {
-        Answer::Page => context_response(),
-        Answer::Pages => pages_response(),
-        Answer::Report => report_response::<Report>(&["cache", "payment", "ueg_receipt"]),
-        Answer::BundleReport => report_response::<BundleReport>(&["payment", "ueg_receipt"]),
-        Answer::CheckReport => report_response::<CheckReport>(&["payment", "ueg_receipt"]),
-        Answer::PaymentRequired => payment_required(),
+pub fn answer_schema(schema: Schema) -> Value {
+    match schema {
+        Schema::Page => context_response(),
+        Schema::Pages => pages_response(),
+        Schema::Report => report_response::<Report>(&["cache", "payment", "ueg_receipt"]),
+        Schema::BundleReport => report_response::<BundleReport>(&["payment", "ueg_receipt"]),
+        Schema::CheckReport => report_response::<CheckReport>(&["payment", "ueg_receipt"]),
+        Schema::PaymentRequired => payment_required(),
     }
 }
 
@@ -193,7 +193,7 @@ pub fn all() -> Map<String, Value> {
         .map(|object| (object.name.to_owned(), object.json_schema()))
         .collect();
     let text = || json!({"type": "string"});
-    for answer in Answer::ALL {
+    for answer in Schema::ALL {
         schemas.insert(answer.name().to_owned(), answer_schema(answer));
     }
     let codes: Vec<&str> = Code::ALL.iter().map(|code| code.text()).collect();
