@@ -47,7 +47,7 @@ pub fn admit(app: &App, row: &Row, arrived: &Arrived<'_>) -> Admission {
         && !brings
         && app.health.paused_since().is_some()
     {
-        return Admission::Refused(failure::refused_at_the_door(
+        return Admission::Refused(failure::refused_at_admission(
             app,
             &NotSelling::Paused.into(),
             &arrived.asked,
@@ -56,9 +56,9 @@ pub fn admit(app: &App, row: &Row, arrived: &Arrived<'_>) -> Admission {
     if row.path == webhook::PATH
         && let Err(refusal) = webhook::check_head(app, arrived.headers)
     {
-        return Admission::Refused(failure::refused_at_the_door(app, &refusal, &arrived.asked));
+        return Admission::Refused(failure::refused_at_admission(app, &refusal, &arrived.asked));
     }
-    let (Some(client), Some(class)) = (arrived.peer.client(), row.about.rate.at_the_door(brings))
+    let (Some(client), Some(class)) = (arrived.peer.client(), row.about.rate.at_admission(brings))
     else {
         return Admission::Granted;
     };

@@ -37,7 +37,7 @@ impl Status {
 
 impl Check {
     /// For the HTML page.
-    pub fn shown(&self) -> confidence::Check<'_> {
+    pub fn view(&self) -> confidence::Check<'_> {
         confidence::Check {
             label: self.label,
             status: self.status.name(),

@@ -11,7 +11,7 @@ use crate::domain::level::{LineItem, Product};
 use crate::domain::rate::{Standing, WINDOW_SECONDS};
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, RetryCredit, With};
 use crate::flows::sale::refusals::{self, PaidAttempt};
-use crate::http::hooks::{Asked, Refused, method_list};
+use crate::http::hooks::{Refused, RequestFacts, method_list};
 use crate::http::{Call, HeaderMap, Reply};
 use crate::pages::error::ErrorView;
 use crate::x402::encoding;
@@ -379,12 +379,17 @@ pub fn with_standing(reply: Reply, standing: &Standing) -> Reply {
 }
 
 /// A request that is refused before its body is read.
-pub fn refused_at_the_door(app: &App, refusal: &Refusal, asked: &Asked<'_>) -> Reply {
+pub fn refused_at_admission(app: &App, refusal: &Refusal, asked: &RequestFacts<'_>) -> Reply {
     plain(app, refusal, asked.request_id)
 }
 
 /// A request refused at admission.
-pub fn turned_away(app: &App, refusal: &Refusal, standing: &Standing, asked: &Asked<'_>) -> Reply {
+pub fn turned_away(
+    app: &App,
+    refusal: &Refusal,
+    standing: &Standing,
+    asked: &RequestFacts<'_>,
+) -> Reply {
     if !asked.accepts_html {
         return plain(app, refusal, asked.request_id);
     }
@@ -396,7 +401,7 @@ pub fn turned_away(app: &App, refusal: &Refusal, standing: &Standing, asked: &As
 }
 
 /// Refusals by the HTTP server.
-pub fn from_shell(app: &App, refused: &Refused, asked: &Asked<'_>) -> Reply {
+pub fn from_shell(app: &App, refused: &Refused, asked: &RequestFacts<'_>) -> Reply {
     let refusal = match refused {
         Refused::NotFound => Refusal::of(Code::NotFound),
         Refused::MethodNotAllowed(methods) => Refusal::new(

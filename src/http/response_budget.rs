@@ -184,7 +184,7 @@ impl Slot {
     }
 
     /// The client, or the kernel for it, has taken so much.
-    pub(in crate::http) fn taken(&self, bytes: usize) {
+    pub(in crate::http) fn note_taken(&self, bytes: usize) {
         self.reader.taken.fetch_add(bytes, Ordering::Relaxed);
     }
 

@@ -391,18 +391,18 @@ impl Network {
             Asker::Client(_) => (settings.free_wait_max, &shared.free, &shared.free_waiters),
         };
         let taken = async {
-            let mut shares = Vec::new();
+            let mut places = Vec::new();
             if let Asker::Client(client) = asker {
                 // All of the operator's questions together are one client's.
                 let client = client.map_or_else(String::new, |client| client.to_string());
-                shares.push(shared.free_of_client.place(&client).await?);
-                shares.push(shared.free_of_domain.place(target.domain()).await?);
+                places.push(shared.free_of_client.place(&client).await?);
+                places.push(shared.free_of_domain.place(target.domain()).await?);
             }
-            // After the shares, so that one client cannot be all those that wait.
+            // After those places, so that one client cannot be all those that wait.
             let _waiter = waiters.try_acquire().map_err(|_| Saturated)?;
             let place = places.clone().acquire_owned().await;
             Ok(Places {
-                _shares: shares,
+                _places: places,
                 _place: place.map_err(|_| Saturated)?,
             })
         };
@@ -473,7 +473,7 @@ impl Network {
 
 /// What a lookup occupies.
 struct Places {
-    _shares: Vec<OwnedSemaphorePermit>,
+    _places: Vec<OwnedSemaphorePermit>,
     _place: OwnedSemaphorePermit,
 }
 

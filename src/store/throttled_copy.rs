@@ -159,7 +159,8 @@ mod tests {
     /// Files without contents, in a folder of the test's own.
     #[test]
     fn a_copy_gives_up_before_the_data_file_has_grown_too_much() {
-        let folder = std::env::temp_dir().join(format!("context402-paced-{}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("context402-throttled-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a temporary folder");
         let file = |name: &str| File::create_new(folder.join(name)).expect("a new file");
         let (data, path) = (file("data"), folder.join("data"));

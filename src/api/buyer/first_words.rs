@@ -15,7 +15,7 @@ pub async fn show(app: Shared, call: Call) -> Reply {
     let typed = call.query.get("target_url").unwrap_or_default();
     let typed = typed.trim();
     if typed.is_empty() {
-        return shown(&app, 200, typed, Outcome::Nothing);
+        return page_reply(&app, 200, typed, Outcome::Nothing);
     }
     // People leave the scheme out.
     let address = match typed.contains("://") {
@@ -31,7 +31,7 @@ pub async fn show(app: Shared, call: Call) -> Reply {
                 words_shown: found.word_count.min(first_words::WORDS_MAX),
                 word_count: found.word_count,
             };
-            shown(&app, 200, typed, outcome)
+            page_reply(&app, 200, typed, outcome)
         }
         Err(refusal) => refused(&app, &address, &refusal),
     }
@@ -52,7 +52,7 @@ pub async fn buy(app: Shared, call: Call) -> Reply {
                 markdown: &bought.markdown,
                 receipt: &bought.receipt,
             };
-            shown(&app, 200, &typed, outcome)
+            page_reply(&app, 200, &typed, outcome)
         }
         Err(refusal) => refused(&app, &typed, &refusal),
     }
@@ -63,7 +63,7 @@ fn refused(app: &Shared, typed: &str, refusal: &Refusal) -> Reply {
         code: refusal.code.text(),
         message: &refusal.message,
     };
-    let reply = shown(app, failure::status(refusal.code), typed, outcome);
+    let reply = page_reply(app, failure::status(refusal.code), typed, outcome);
     match (&refusal.with, refusal.code) {
         (With::Limit(standing), _) => failure::with_standing(reply, standing),
         // The free fetches are counted by the day.
@@ -75,7 +75,7 @@ fn refused(app: &Shared, typed: &str, refusal: &Refusal) -> Reply {
     }
 }
 
-fn shown(app: &Shared, status: u16, typed: &str, outcome: Outcome<'_>) -> Reply {
+fn page_reply(app: &Shared, status: u16, typed: &str, outcome: Outcome<'_>) -> Reply {
     let texts = frame::Texts::of(app);
     let view = FirstWordsView {
         site: frame::site(app, &texts),

@@ -99,7 +99,7 @@ pub async fn confidence_page(app: Shared, call: Call) -> Reply {
         target_url: &judged.target_url,
         level: judged.level,
         is_ready: is_ready(&judged.checks),
-        checks: judged.checks.iter().map(Check::shown).collect(),
+        checks: judged.checks.iter().map(Check::view).collect(),
         what_you_get: what_you_get(judged.level.product()),
         refunds: REFUND_POLICY,
         seconds: judged.seconds,
@@ -118,7 +118,7 @@ const WOULD_INCLUDE: [&str; 7] = [
 ];
 
 async fn previewed(app: &Shared, call: &Call) -> Result<(Level, Inspected), Refusal> {
-    let asked = quotes::asked(app, call, Product::ProofPack)?;
+    let asked = quotes::request_in_query(app, call, Product::ProofPack)?;
     Ok((
         asked.level,
         quote::inspect(app, &asked.target_url, asked.client).await?,
@@ -180,7 +180,7 @@ outage you get a retry credit.";
 
 async fn judged(app: &Shared, call: &Call) -> Result<Judged, Refusal> {
     let product = product(call)?;
-    let asked = quotes::asked(app, call, product)?;
+    let asked = quotes::request_in_query(app, call, product)?;
     let tier = tier(call)?.filter(|_| product == Product::Context);
     let level = tier.unwrap_or(asked.level);
     let mut checks = Vec::new();

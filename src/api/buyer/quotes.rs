@@ -20,7 +20,7 @@ use crate::domain::schema::ValidationError;
 use crate::domain::shapes::QUOTE_BELONGINGS;
 use crate::domain::time::UnixSeconds;
 use crate::flows::quotes::bundles::{self as bundle_flow, BundleQuote};
-use crate::flows::quotes::quote::{self, Asked, Inspected, LevelOffer, Quote};
+use crate::flows::quotes::quote::{self, Inspected, LevelOffer, LevelRequest, Quote};
 use crate::http::{Call, Reply};
 use crate::pages::buyer::checkout::{CheckoutState, CheckoutView, KeptQuote};
 use crate::pages::buyer::quote::{QuoteOutcome, QuoteView, Quoted};
@@ -119,7 +119,7 @@ fn checkout_page(app: &App, quote_id: &str, status: u16, state: CheckoutState<'_
 }
 
 async fn quoted(app: &Shared, call: &Call, product: Product) -> Reply {
-    match asked(app, call, product) {
+    match request_in_query(app, call, product) {
         Ok(asked) => match quote::quote(app, asked).await {
             Ok(quote) => fresh(Reply::json(200, quote_json(app, &quote).to_string())),
             Err(refusal) => failure::reply(app, &refusal, call),
@@ -131,7 +131,7 @@ async fn quoted(app: &Shared, call: &Call, product: Product) -> Reply {
 async fn quoted_page(app: &Shared, call: &Call, product: Product) -> Reply {
     let text = |name: &str| call.query.get(name).unwrap_or_default().trim().to_owned();
     let (typed, typed_question) = (text("target_url"), text("question"));
-    let quoted = match (typed.as_str(), asked(app, call, product)) {
+    let quoted = match (typed.as_str(), request_in_query(app, call, product)) {
         ("", _) => None,
         (_, Ok(asked)) => Some(quote::quote(app, asked).await),
         (_, Err(refusal)) => Some(Err(refusal)),
@@ -143,7 +143,7 @@ async fn quoted_page(app: &Shared, call: &Call, product: Product) -> Reply {
         .and_then(|quote| quote.id)
         .map(|id| id.to_string());
     let outcome = match (&quoted, &id) {
-        (Some(Ok(quote)), id) => QuoteOutcome::Quoted(shown(quote, id.as_deref())),
+        (Some(Ok(quote)), id) => QuoteOutcome::Quoted(quoted_view(quote, id.as_deref())),
         (Some(Err(refusal)), _) => QuoteOutcome::Refused {
             code: refusal.code.text(),
             message: &refusal.message,
@@ -169,7 +169,7 @@ async fn quoted_page(app: &Shared, call: &Call, product: Product) -> Reply {
     }
 }
 
-fn shown<'a>(quote: &'a Quote, id: Option<&'a str>) -> Quoted<'a> {
+fn quoted_view<'a>(quote: &'a Quote, id: Option<&'a str>) -> Quoted<'a> {
     let offers = quote.offers.iter();
     Quoted {
         quote_id: id,
@@ -188,7 +188,7 @@ fn shown<'a>(quote: &'a Quote, id: Option<&'a str>) -> Quoted<'a> {
 }
 
 /// The quote request in a query.
-pub fn asked(app: &App, call: &Call, product: Product) -> Result<Asked, Refusal> {
+pub fn request_in_query(app: &App, call: &Call, product: Product) -> Result<LevelRequest, Refusal> {
     // An unknown name is refused even if the request is for another product.
     let pack = query::once(call, "pack")?.map(|name| {
         let level = Product::ProofPack.level(&name);
@@ -205,7 +205,7 @@ pub fn asked(app: &App, call: &Call, product: Product) -> Result<Asked, Refusal>
     {
         query::check_length(text)?;
     }
-    Ok(Asked {
+    Ok(LevelRequest {
         target_url: target(app, call)?,
         level,
         question,
@@ -228,13 +228,13 @@ async fn created(app: &Shared, call: &Call) -> Result<Created, Refusal> {
         QuotedProduct::Context => Level::Tier(body.tier.unwrap_or_default()),
         QuotedProduct::ProofPack => Level::Pack(body.pack.unwrap_or_default()),
         QuotedProduct::ProofBundle => {
-            let asked = bundles::asked_in_body(call, body);
+            let asked = bundles::request_in_body(call, body);
             return Ok(Created::Bundle(bundle_flow::quote(app, asked).await?));
         }
     };
     let labelled = body.source.as_deref().and_then(Attribution::parse);
     let attribution = labelled.or_else(|| attribution(call));
-    let asked = Asked {
+    let asked = LevelRequest {
         target_url: paid::canonical_target(app, body.target_url.as_deref().unwrap_or_default())?,
         level,
         question: body.question,

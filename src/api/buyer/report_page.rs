@@ -13,7 +13,7 @@ use crate::pages::layout::REPORT_CSP;
 
 /// Options of a report's page.
 #[derive(Debug, Default)]
-pub struct Shown<'a> {
+pub struct PageOptions<'a> {
     pub path: String,
     /// The path of its JSON, unless private.
     pub api: Option<String>,
@@ -26,7 +26,7 @@ pub struct Shown<'a> {
     pub checks: Option<Vec<(&'static str, bool)>>,
 }
 
-pub fn page(app: &App, report: &Report, shown: &Shown<'_>) -> Reply {
+pub fn page(app: &App, report: &Report, shown: &PageOptions<'_>) -> Reply {
     let texts = frame::Texts::of(app);
     let unhashed = UNHASHED.join(" ");
     let pdf = shown.api.as_ref().map(|path| format!("{path}/pdf"));

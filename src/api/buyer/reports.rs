@@ -18,7 +18,7 @@ use crate::domain::time::UnixSeconds;
 use crate::flows::content::pdf;
 use crate::flows::content::report::FIGURES;
 use crate::flows::content::reports::{self, Retained};
-use crate::flows::quotes::quote::{self, Asked};
+use crate::flows::quotes::quote::{self, LevelRequest};
 use crate::http::{Call, Reply};
 use crate::pages;
 use crate::pages::buyer::check::CheckView;
@@ -252,9 +252,9 @@ pub async fn shared_page(app: Shared, call: Call) -> Reply {
     let outcome = async {
         let retained = reports::by_slug(&app, slug).await?;
         let report = reports::read(&app, &retained).await?;
-        let shown = report_page::Shown {
+        let shown = report_page::PageOptions {
             path: format!("/proof-pack/share/{slug}"),
-            ..report_page::Shown::default()
+            ..report_page::PageOptions::default()
         };
         Ok::<_, Refusal>(private(report_page::page(&app, &report, &shown)))
     };
@@ -338,7 +338,7 @@ async fn refreshed(
         .pack
         .or_else(|| Pack::parse(&report.pack))
         .unwrap_or_default();
-    let asked = Asked {
+    let asked = LevelRequest {
         target_url: report.target_url,
         level: Level::Pack(pack),
         question: Some(body.question.unwrap_or(report.question)),
@@ -408,7 +408,7 @@ async fn report_page(app: &Shared, call: &Call, retained: &Retained) -> Result<R
     // Reports from before the text was stored are shown without it.
     let source = reports::source_text(app, retained).await.ok();
     let (id, is_sample) = (retained.id(), matches!(retained, Retained::Sample));
-    let shown = report_page::Shown {
+    let shown = report_page::PageOptions {
         path: format!("/proof-pack/reports/{id}"),
         api: Some(format!("/v1/proof-pack/reports/{id}")),
         is_sample,

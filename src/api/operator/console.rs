@@ -50,7 +50,7 @@ impl View {
 /// GET /operator: the Today view, or the sign-in form.
 pub async fn home(app: Shared, call: Call) -> Reply {
     match session(&app, &call).await {
-        Ok(session) => shown(&app, &call, &session, "today").await,
+        Ok(session) => show_page(&app, &call, &session, "today").await,
         // The page exists (specification 4.5) and says why the console is disabled.
         Err(NotIn::Closed) => closed_with(&app, 200),
         // A link is used up by a click only: mail programs and chats open the links they show.
@@ -83,7 +83,7 @@ pub async fn link(app: Shared, call: Call) -> Reply {
 pub async fn view(app: Shared, call: Call) -> Reply {
     match session(&app, &call).await {
         Ok(session) => {
-            shown(
+            show_page(
                 &app,
                 &call,
                 &session,
@@ -165,7 +165,7 @@ pub async fn act(app: Shared, call: Call) -> Reply {
     }
 }
 
-async fn shown(app: &Shared, call: &Call, session: &Session, name: &str) -> Reply {
+async fn show_page(app: &Shared, call: &Call, session: &Session, name: &str) -> Reply {
     if name == EXPORT {
         return exported(app, call);
     }
@@ -195,7 +195,7 @@ fn framed(app: &App, call: &Call, session: &Session, name: &str, view: View) -> 
         return closed(app);
     };
     let done = call.query.get("done");
-    let done = done.as_deref().and_then(acts::told);
+    let done = done.as_deref().and_then(acts::confirmation);
     let html = page(&ConsoleView {
         site: frame::site(app, &frame::Texts::of(app)),
         view: name,

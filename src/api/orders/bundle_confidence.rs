@@ -66,7 +66,7 @@ pub fn page(app: &Shared, call: &Call) -> Reply {
             ("Refunds", REFUND_POLICY.to_owned()),
         ]),
         Part::Heading("Checked just now"),
-        Part::Checks(checks.iter().map(Check::shown).collect()),
+        Part::Checks(checks.iter().map(Check::view).collect()),
         Part::Heading("What you get"),
         Part::List(WHAT_YOU_GET.map(str::to_owned).to_vec()),
         Part::Links(vec![(
@@ -79,7 +79,7 @@ pub fn page(app: &Shared, call: &Call) -> Reply {
 }
 
 fn judged(app: &Shared, call: &Call) -> Result<(Sorted, Vec<Check>), Refusal> {
-    let mut asked = bundles::asked(call)?;
+    let mut asked = bundles::request_in_query(call)?;
     if asked.listed.is_empty() {
         let single = query::once(call, "target_url")?;
         asked.listed = Listed::in_texts(single.as_deref());

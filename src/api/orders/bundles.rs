@@ -15,7 +15,7 @@ use crate::domain::requests::{AddressList, QuoteRequest};
 use crate::domain::schema::ValidationError;
 use crate::domain::shapes::QUESTION_CHARACTERS_MAX;
 use crate::domain::time::UnixSeconds;
-use crate::flows::quotes::bundles::{self, Asked, BundleQuote, Listed, Rejected};
+use crate::flows::quotes::bundles::{self, BundleQuote, BundleRequest, Listed, Rejected};
 use crate::http::{Call, Method, Reply};
 use crate::pages;
 use crate::pages::orders::bundle::{BundleView, QuoteOutcome, Quoted};
@@ -30,7 +30,7 @@ pub const REQUEST_PATH: &str = "/proof-pack/request";
 /// GET /v1/proof-pack/bundle/quote.
 pub async fn quote(app: Shared, call: Call) -> Reply {
     let outcome = async {
-        let asked = asked(&call)?;
+        let asked = request_in_query(&call)?;
         if asked.listed.is_empty() {
             query::check_names_target(&app, &call, "target_urls")?;
         }
@@ -66,7 +66,7 @@ pub async fn quote_page(app: Shared, call: Call) -> Reply {
         }
         check_question(&typed.question, &["body", "question"])?;
         let bundle = Bundle::parse(&typed.level);
-        let asked = Asked {
+        let asked = BundleRequest {
             bundle: bundle.or_else(|| Some(bundles::smallest(&app, &listed))),
             listed,
             question: Some(typed.question.clone()),
@@ -126,7 +126,7 @@ pub async fn checkout_page(app: Shared, call: Call) -> Reply {
     if let Some(id) = BundleQuoteId::parse(&text("quote_id")) {
         return away(&app.url(&format!("/checkout/{id}")));
     }
-    let outcome = async { bundles::quote(&app, asked(&call)?).await };
+    let outcome = async { bundles::quote(&app, request_in_query(&call)?).await };
     if text("target_urls").trim().is_empty() {
         return away(&with_query(&app, REQUEST_PATH, &call));
     }
@@ -137,8 +137,8 @@ pub async fn checkout_page(app: Shared, call: Call) -> Reply {
 }
 
 /// The bundle request of POST /v1/quotes.
-pub fn asked_in_body(call: &Call, body: QuoteRequest) -> Asked {
-    Asked {
+pub fn request_in_body(call: &Call, body: QuoteRequest) -> BundleRequest {
+    BundleRequest {
         listed: body.target_urls.as_ref().map(listed_in).unwrap_or_default(),
         bundle: body.bundle,
         question: body.question,
@@ -221,13 +221,13 @@ async fn read_quote(
 }
 
 /// The quote request in a query.
-pub fn asked(call: &Call) -> Result<Asked, Refusal> {
+pub fn request_in_query(call: &Call) -> Result<BundleRequest, Refusal> {
     let question = query::once(call, "question")?.map(|text| text.into_owned());
     if let Some(text) = &question {
         check_question(text, &["query", "question"])?;
     }
     let lists: Vec<_> = call.query.all("target_urls").collect();
-    Ok(Asked {
+    Ok(BundleRequest {
         listed: Listed::in_texts(lists.iter().map(|list| &**list)),
         bundle: bundle_in_query(call)?,
         question,

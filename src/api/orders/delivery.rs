@@ -114,14 +114,14 @@ fn pass(call: &Call) -> Result<Pass, Refusal> {
 }
 
 /// An order's status for buyers, and whether it may still change.
-struct Standing {
+struct BuyerStatus {
     status: &'static str,
     /// Seconds until the next check; nothing at the end.
     retry_after: Option<u64>,
     message: &'static str,
 }
 
-fn standing(seen: Option<&Seen>) -> Standing {
+fn standing(seen: Option<&Seen>) -> BuyerStatus {
     let is_mail_only = seen.is_some_and(|seen| seen.is_mail_only);
     let (status, retry_after, message) = match seen.map(|seen| &seen.order.state) {
         None => (
@@ -162,7 +162,7 @@ fn standing(seen: Option<&Seen>) -> Standing {
         ),
         Some(OrderState::Refunded) => ("refunded", None, "The payment was refunded."),
     };
-    Standing {
+    BuyerStatus {
         status,
         retry_after,
         message,

@@ -31,7 +31,7 @@ const NEVER_TOLD: bool = false;
 
 /// An accepted lead, with its rejected sources.
 #[derive(Clone, Debug)]
-pub struct Taken {
+pub struct AcceptedLead {
     pub received: Received,
     pub rejected: Vec<Rejected>,
 }
@@ -41,7 +41,7 @@ pub fn answer(
     app: &App,
     call: &Call,
     product: LeadProduct,
-    outcome: Result<Taken, Refusal>,
+    outcome: Result<AcceptedLead, Refusal>,
 ) -> Reply {
     let is_page = call.accepts_rather("text/html", "application/json");
     match outcome {
@@ -71,7 +71,7 @@ fn ticket_json(received: &Received) -> Value {
     })
 }
 
-fn lead_json(app: &App, taken: &Taken) -> Value {
+fn lead_json(app: &App, taken: &AcceptedLead) -> Value {
     let Received { id, lead } = &taken.received;
     let mut body = json!({
         "status": "received",
@@ -161,7 +161,7 @@ fn complaints(refusal: &Refusal) -> Vec<String> {
     }
 }
 
-fn received_page(app: &App, taken: &Taken) -> Reply {
+fn received_page(app: &App, taken: &AcceptedLead) -> Reply {
     let Received { id, lead } = &taken.received;
     let lead_id = id.to_string();
     let bundle = Bundle::parse(&lead.level).filter(|_| lead.product == LeadProduct::Bundle);

@@ -317,7 +317,7 @@ pub async fn open_page(
 }
 
 /// A page as the browser shows it, converted.
-struct Shown {
+struct RenderedPage {
     page: Page,
     final_url: TargetUrl,
     source_sha256: [u8; 32],
@@ -332,7 +332,7 @@ async fn convert(
     rendered: Rendered,
     (final_url, extent): (TargetUrl, &Extent),
     permit: &mut MemoryPermit,
-) -> Result<Shown, RenderError> {
+) -> Result<RenderedPage, RenderError> {
     let permitted = permit.resized(CONVERTING_FACTOR * rendered.html.len(), MEMORY_WAIT_MAX);
     permitted.await.map_err(|_| RenderError::Busy)?;
     let failed = |detail: String| RenderError::Failed {
@@ -375,7 +375,7 @@ async fn convert(
             }
         };
         let is_whole = !rendered.facts.is_cut && rendered.facts.settled != Settled::Deadline;
-        Ok(Shown {
+        Ok(RenderedPage {
             page,
             final_url,
             source_sha256: Sha256::digest(&rendered.html).into(),
@@ -388,7 +388,7 @@ async fn convert(
     converting.await.unwrap_or(Err(RenderError::Busy))
 }
 
-impl Shown {
+impl RenderedPage {
     /// Takes the plain page's place. What the site said about its use stays: it said so in its headers.
     fn replace(mut self, fetched: &mut FetchedPage) {
         let known = std::mem::take(&mut fetched.page.meta_robots);

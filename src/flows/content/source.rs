@@ -495,7 +495,7 @@ async fn fetch(
     }
 }
 
-type FetchedInTurn = (Fetched, MemoryPermit, robots::Asked);
+type FetchedInTurn = (Fetched, MemoryPermit, robots::PendingRobots);
 
 /// The same after the browser, where it was asked.
 async fn rendered(

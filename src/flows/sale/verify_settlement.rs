@@ -20,7 +20,7 @@ use crate::store::{
     UnverifiedSettlement,
 };
 use crate::sync::lock;
-use crate::x402::onchain::Asked;
+use crate::x402::onchain::ExpectedPayment;
 use crate::x402::wire::PaymentRequirements;
 
 /// How often reported settlements are looked up.
@@ -135,7 +135,7 @@ fn claim(payment: &Payment, transaction: &str, told_at: UnixSeconds) -> Option<S
 fn claimed(claim: &SettlementClaim) -> Claimed {
     Claimed {
         inquiry: Inquiry {
-            asked: Asked {
+            asked: ExpectedPayment {
                 network: Network(claim.network),
                 token: claim.token,
                 from: claim.payer,

@@ -12,7 +12,7 @@ use crate::outside::chain::{
     Fate, Inquiry, LOG_BLOCKS, SINCE_SLACK_SECONDS, around, block_before, end, newest,
 };
 use crate::sync::lock;
-use crate::x402::onchain::{Asked, Log, Mark, Proven, word_address};
+use crate::x402::onchain::{ExpectedPayment, Log, Mark, Proven, word_address};
 
 /// Settlements of one look.
 pub const CLAIMS_MAX: usize = 500;
@@ -187,7 +187,7 @@ impl Logs {
             .map(|claim| (asked(claim).token, asked(claim).pay_to))
             .collect();
         for (token, pay_to) in terms {
-            let of_terms: Vec<Asked> = claims
+            let of_terms: Vec<ExpectedPayment> = claims
                 .iter()
                 .map(asked)
                 .filter(|asked| (asked.token, asked.pay_to) == (token, pay_to))

@@ -177,7 +177,7 @@ fn client(server: &Server, time_max: Duration) -> Chain {
 /// The window of the authorization: seen `age` seconds ago, valid for 300 from then.
 fn inquiry(age: u64) -> Inquiry {
     Inquiry {
-        asked: Asked {
+        asked: ExpectedPayment {
             network: Network(8453),
             token: TOKEN,
             from: PAYER,

@@ -147,14 +147,18 @@ impl Facilitator {
 fn answer(state: &Mutex<State>, clock: &Clock, request: &Request, stream: &TcpStream) -> Next {
     let says = {
         let mut state = state.lock().expect("no panic before");
-        let desk = match request.path.as_str() {
+        let answers = match request.path.as_str() {
             "/verify" => &mut state.verify,
             "/settle" => &mut state.settle,
             _ => return reply(stream, 200, &honest(&mut state.ledger, clock, request).1),
         };
-        desk.asked
+        answers
+            .asked
             .push(serde_json::from_slice(&request.body).unwrap_or_default());
-        desk.next.pop_front().unwrap_or(desk.otherwise.clone())
+        answers
+            .next
+            .pop_front()
+            .unwrap_or(answers.otherwise.clone())
     };
     let ledger = || {
         let mut state = state.lock().expect("no panic before");

@@ -19,7 +19,7 @@ use crate::domain::refusal::{Code, Refusal};
 use crate::domain::schema::Object;
 use crate::flows::sale::refusals::{self, PaidAttempt};
 use crate::http::call::Query;
-use crate::http::hooks::{Admission, Arrived, Asked};
+use crate::http::hooks::{Admission, Arrived, RequestFacts};
 use crate::http::{Bytes, Call, Held, Method, OnSent, Reply};
 use crate::x402::encoding;
 
@@ -153,7 +153,7 @@ pub async fn call(app: &Shared, call: &Call, asked: Asking) -> Result<ToolResult
         method: row.method,
         headers: &inner.headers,
         peer: inner.peer,
-        asked: Asked {
+        asked: RequestFacts {
             request_id: &inner.request_id,
             pattern: Some(row.path),
             accepts_html: false,
