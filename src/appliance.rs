@@ -232,7 +232,7 @@ impl Appliance {
         })
     }
 
-    /// Resolves when the data file has failed: the process should end and be started anew.
+    /// Resolves when the data file has failed: the process should end and be restarted.
     pub async fn failed(&self) {
         self.app.store.failed().await;
         self.app.health.note_store_failed();

@@ -70,7 +70,7 @@ pub enum OrderEvent {
     },
     /// The process that held the lease is gone.
     LeaseFreed,
-    /// The operator wants it done anew.
+    /// The operator wants it fulfilled again.
     Refulfil,
     Refunded,
 }

@@ -182,7 +182,7 @@ impl Store {
         self.threads.look_up(work)
     }
 
-    /// Resolves when the file has failed and the process should end, so that its supervisor starts it anew.
+    /// Resolves when the file has failed and the process should end, so that its supervisor restarts it.
     pub async fn failed(&self) {
         self.threads.failed().await;
     }

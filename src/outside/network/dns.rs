@@ -46,7 +46,7 @@ const TCP_BYTES_MAX: usize = 16 * 1024;
 /// Addresses of one name that count. Those beyond are never dialled, so they need no check either.
 const ADDRESSES_MAX: usize = 64;
 
-/// Whom to ask.
+/// The name servers to ask.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NameServers {
     /// /etc/hosts first, then the name servers of /etc/resolv.conf. Both files are read again when they have changed.
