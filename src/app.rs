@@ -220,6 +220,12 @@ impl App {
         })
     }
 
+    /// With what the log of this process remembers.
+    pub fn with_troubles(mut self, troubles: Arc<Troubles>) -> App {
+        self.troubles = troubles;
+        self
+    }
+
     /// Counts a request of a client; `None` is the operator, who is not counted.
     pub fn admit(&self, class: RateClass, client: Option<IpAddr>) -> Result<(), Refusal> {
         let admitted = client.map(|client| self.limits.admit(class, client));

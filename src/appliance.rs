@@ -154,17 +154,18 @@ impl Appliance {
         };
         let socket = config.socket.clone();
         let former = offers::former_terms(&opened.store).await?;
-        let mut app = App::new(
-            config,
-            ROUTES,
-            opened.store,
-            clock,
-            &facilitator_url,
-            former,
-            sample_page,
-        )?;
-        app.troubles = troubles;
-        let app = Arc::new(app);
+        let app = Arc::new(
+            App::new(
+                config,
+                ROUTES,
+                opened.store,
+                clock,
+                &facilitator_url,
+                former,
+                sample_page,
+            )?
+            .with_troubles(troubles),
+        );
         offers::note_terms(&app).await?;
         pause::take_up(&app).await?;
         check_chain(&app).await?;

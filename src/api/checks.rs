@@ -11,6 +11,7 @@ use crate::pages::plain::{self, Part, PlainView};
 use crate::state::health::NotSelling;
 
 /// One precondition.
+#[derive(Debug)]
 pub struct Check {
     id: &'static str,
     label: &'static str,
@@ -18,7 +19,8 @@ pub struct Check {
     detail: String,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// What came of a check; a warning does not stop a purchase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     Pass,
     Warn,
@@ -45,6 +47,7 @@ impl Check {
         }
     }
 
+    /// For the JSON answer.
     pub fn to_json(&self) -> Value {
         json!({"id": self.id, "label": self.label, "status": self.status.name(), "detail": self.detail})
     }
@@ -75,6 +78,7 @@ pub fn service(can_sell: Result<(), NotSelling>) -> Check {
     check("service", "Service available", status, detail)
 }
 
+/// Puts a precondition together.
 pub fn check(
     id: &'static str,
     label: &'static str,

@@ -120,7 +120,7 @@ fn take(
     (is_live, now): (bool, UnixSeconds),
     fresh: Fresh,
     emails: &OrderEmails,
-) -> Result<Taken, StoreError> {
+) -> Result<AppliedEvent, StoreError> {
     if tables.provider_event(&event.id)?.is_some() {
         return Ok(AppliedEvent {
             received: Received::Repeated,

@@ -391,18 +391,18 @@ impl Network {
             Asker::Client(_) => (settings.free_wait_max, &shared.free, &shared.free_waiters),
         };
         let taken = async {
-            let mut places = Vec::new();
+            let mut of_asker = Vec::new();
             if let Asker::Client(client) = asker {
                 // All of the operator's questions together are one client's.
                 let client = client.map_or_else(String::new, |client| client.to_string());
-                places.push(shared.free_of_client.place(&client).await?);
-                places.push(shared.free_of_domain.place(target.domain()).await?);
+                of_asker.push(shared.free_of_client.place(&client).await?);
+                of_asker.push(shared.free_of_domain.place(target.domain()).await?);
             }
             // After those places, so that one client cannot be all those that wait.
             let _waiter = waiters.try_acquire().map_err(|_| Saturated)?;
             let place = places.clone().acquire_owned().await;
             Ok(Places {
-                _places: places,
+                _of_asker: of_asker,
                 _place: place.map_err(|_| Saturated)?,
             })
         };
@@ -473,7 +473,7 @@ impl Network {
 
 /// What a lookup occupies.
 struct Places {
-    _places: Vec<OwnedSemaphorePermit>,
+    _of_asker: Vec<OwnedSemaphorePermit>,
     _place: OwnedSemaphorePermit,
 }
 

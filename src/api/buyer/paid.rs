@@ -34,7 +34,7 @@ use crate::state::delivered::{Body, Delivered};
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::SettleResponse;
 
-/// Carries the transaction's hash.
+/// The header that carries the hash of a buyer's own transfer.
 pub const TRANSFER_HASH: &str = "x-service-payment-hash";
 /// The headers that carry a payment.
 pub const PAYMENT_HEADERS: [&str; 3] =
