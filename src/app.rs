@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::net::IpAddr;
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::{Duration, Instant};
 
 use tokio_util::task::TaskTracker;
@@ -19,6 +19,7 @@ use crate::domain::time::UnixSeconds;
 use crate::http::tls::Certificates;
 use crate::http::{Reply, Route};
 use crate::limits::Limits;
+use crate::log::Troubles;
 use crate::metrics::Metrics;
 use crate::outside::Outside;
 use crate::outside::acme;
@@ -52,6 +53,7 @@ use crate::state::settlement_checks::SettlementChecks;
 use crate::state::sign_in_links::SignInLinks;
 use crate::state::sign_in_nonces::SignInNonces;
 use crate::store::{self, Store};
+use crate::sync::{read_lock, write_lock};
 
 /// A row of the route table.
 pub type Row = Route<App, Endpoint>;
@@ -94,6 +96,8 @@ pub struct App {
     /// The last refusals of paid requests.
     pub refusals: Refusals,
     pub health: Health,
+    /// The latest warnings and errors of the log.
+    pub troubles: Arc<Troubles>,
     /// What our own HTTPS serves, where it is configured.
     pub certificates: Option<Arc<Certificates>>,
     /// One-time links to the console.
@@ -203,6 +207,7 @@ impl App {
             free_fetches: FreeFetches::default(),
             refusals: Refusals::default(),
             health: Health::default(),
+            troubles: Arc::default(),
             sign_in_links: SignInLinks::default(),
             sign_in_nonces: SignInNonces::new(chance::bytes()),
             settlement_checks: SettlementChecks::default(),
@@ -213,6 +218,12 @@ impl App {
             alternates: Alternates::default(),
             started: Instant::now(),
         })
+    }
+
+    /// With what the log of this process remembers.
+    pub fn with_troubles(mut self, troubles: Arc<Troubles>) -> App {
+        self.troubles = troubles;
+        self
     }
 
     /// Counts a request of a client; `None` is the operator, who is not counted.
@@ -235,15 +246,13 @@ impl App {
 
     /// The configuration as it was read last: of the settings that can be read again, what holds now.
     pub fn reloaded(&self) -> Arc<Config> {
-        let reloaded = self.reloaded.read();
-        reloaded.unwrap_or_else(PoisonError::into_inner).clone()
+        read_lock(&self.reloaded).clone()
     }
 
     /// Puts in force what can be read again of a configuration.
     pub fn reload(&self, config: Config) {
         self.outside.web.block(blocked(&config));
-        let reloaded = self.reloaded.write();
-        *reloaded.unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+        *write_lock(&self.reloaded) = Arc::new(config);
     }
 
     /// Where a bundle is paid for.

@@ -31,6 +31,7 @@ use crate::http::service::{Limits, Shell};
 use crate::http::tls::Tls;
 use crate::http::to_https::ToHttps;
 use crate::http::{Bodies, Call, Encoder, Method, Reply, Route};
+use crate::log::Troubles;
 use crate::outside::chain::ChainError;
 use crate::outside::chance;
 use crate::outside::clock::Clock;
@@ -112,6 +113,8 @@ pub struct Start {
     pub http_listener: Option<TcpListener>,
     /// The same for what the browser loads; otherwise `config.render.unit.egress_socket` is bound.
     pub egress: Option<std::os::unix::net::UnixListener>,
+    /// What the log remembers, for the console.
+    pub troubles: Arc<Troubles>,
 }
 
 impl Appliance {
@@ -125,6 +128,7 @@ impl Appliance {
             listener,
             http_listener,
             egress,
+            troubles,
         } = start;
         let settings = store_settings(&config);
         let opened = match create && !config.data_file.exists() {
@@ -150,15 +154,18 @@ impl Appliance {
         };
         let socket = config.socket.clone();
         let former = offers::former_terms(&opened.store).await?;
-        let app = Arc::new(App::new(
-            config,
-            ROUTES,
-            opened.store,
-            clock,
-            &facilitator_url,
-            former,
-            sample_page,
-        )?);
+        let app = Arc::new(
+            App::new(
+                config,
+                ROUTES,
+                opened.store,
+                clock,
+                &facilitator_url,
+                former,
+                sample_page,
+            )?
+            .with_troubles(troubles),
+        );
         offers::note_terms(&app).await?;
         pause::take_up(&app).await?;
         check_chain(&app).await?;
@@ -226,7 +233,7 @@ impl Appliance {
         })
     }
 
-    /// Resolves when the data file has failed: the process should end and be started anew.
+    /// Resolves when the data file has failed: the process should end and be restarted.
     pub async fn failed(&self) {
         self.app.store.failed().await;
         self.app.health.note_store_failed();

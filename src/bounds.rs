@@ -389,7 +389,7 @@ pub const BOUNDS: &[Held] = &[
         at_bound: "Those without a call are cleared away; one more is refused at once.",
         enforced: &["src/outside/call.rs::place"],
         tests: &["src/outside/call.rs::holders_without_a_call_are_forgotten", "src/outside/call.rs::holders_with_a_call_are_bounded",
-            "src/outside/call.rs::a_holder_has_a_bounded_queue", "src/outside/call.rs::a_lane_has_a_bounded_queue"],
+            "src/outside/call.rs::a_holder_has_a_bounded_queue", "src/outside/call.rs::a_limit_has_a_bounded_queue"],
     },
     Held {
         what: "Sessions of MCP and of the operator's console",
@@ -421,7 +421,7 @@ pub const BOUNDS: &[Held] = &[
     Held {
         what: "Large pages, reports and answers that are being made",
         place: Memory,
-        bounds: &[Setting("limits.work_memory_mib"), Constant("src/outside/memory.rs::UNCOUNTED_BYTES"), Constant("src/flows/content/source.rs::MEMORY_WAIT_MAX")],
+        bounds: &[Setting("limits.work_memory_mib"), Constant("src/outside/memory.rs::UNCOUNTED_BYTES"), Constant("src/flows/content.rs::MEMORY_WAIT_MAX")],
         at_bound: "They wait; then 503, not charged.",
         enforced: &["src/outside/memory.rs::resize"],
         tests: &["src/outside/memory.rs::one_at_a_time_may_exceed_and_gives_way_to_the_next", "src/outside/memory.rs::the_queue_is_bounded",
@@ -532,7 +532,7 @@ pub const BOUNDS: &[Held] = &[
         bounds: &[Constant("src/outside/call.rs::WAITERS_OF_PLACE_MAX"), Constant("src/outside/call.rs::WAITERS_OF_HOLDER_MAX"), Constant("src/outside/memory.rs::WAITERS_MAX")],
         at_bound: "503 at once (429 for a payer's sales); a payment is not used.",
         enforced: &["src/outside/call.rs::WAITERS_OF_PLACE_MAX", "src/outside/memory.rs::WAITERS_MAX"],
-        tests: &["src/outside/call.rs::a_lane_has_a_bounded_queue", "src/outside/call.rs::a_holder_has_a_bounded_queue", "src/outside/memory.rs::the_queue_is_bounded"],
+        tests: &["src/outside/call.rs::a_limit_has_a_bounded_queue", "src/outside/call.rs::a_holder_has_a_bounded_queue", "src/outside/memory.rs::the_queue_is_bounded"],
     },
     Held {
         what: "Constant answers in gzip and brotli, and long answers that are being encoded",

@@ -33,12 +33,12 @@
 //!   rate limit a client has left.
 //! - **Upstream**: another process that we call. **Concurrency limit**: the places that calls to one upstream may take.
 //!
-//! # Layers, each importing only what stands above it
+//! # Layers: a module imports only modules listed above it
 //!
 //! - [`domain`], [`markdown`], [`evidence`], [`signing`], [`x402`], [`pages`], [`pdf`], [`sandbox`]: pure. Bytes,
 //!   values, the time and random bytes come in as arguments, values go out. A rule belongs here first.
 //! - [`http`]: hyper's shell and its TLS, which know no product. [`store`]: redb, one writer thread. [`outside`]: everything that
-//!   leaves the process. [`config`]: from settings to checked values. [`limits`]: how often whom is served.
+//!   leaves the process. [`config`]: from settings to checked values. [`limits`]: how often a client is served.
 //!   [`bounds`]: the table of everything that strangers can make the service hold.
 //!   [`metrics`], [`log`], [`sync`] (locks).
 //! - [`state`]: what the running service knows beside its data file: sales in flight, health, offers.
@@ -46,18 +46,19 @@
 //! - [`flows`]: what can happen, a folder for each part: [`flows::sale`], [`flows::content`] (what is sold),
 //!   [`flows::quotes`], [`flows::orders`] (bundles), [`flows::operations`]. They wait and decide, and know no status
 //!   code.
-//! - [`api`]: thin handlers, a folder for each reader: buyer, orders, operator, directory, site. [`routes`]: the table.
+//! - [`api`]: thin handlers, a folder for each reader: buyer, orders, operator, directory, site; what they share stands
+//!   beside the folders. [`routes`]: the table.
 //!   [`appliance`]: all of it running.
 //! - [`cli`]: the commands.
 //!
-//! # What is absent, and must stay so (`tests/it/tidy.rs`)
+//! # What the code does not contain (held by `tests/it/tidy.rs`)
 //!
 //! No clock, randomness or waiting in the pure layers. hyper outside `http`, redb outside `store`, ureq and lettre
 //! outside `outside`, maud outside `pages`, lol_html outside `markdown`, krilla and parley outside `pdf`. A second
 //! place that reads the clock or the environment. A status code in `flows`. A switch that allows private targets.
-//! Global state.
+//! Global state. A circle between layers, or between the folders of `api` or of `flows`.
 //!
-//! # The life of a paid request
+//! # How a paid request is handled
 //!
 //! [`http::service`] reads it within limits, finds its row in [`routes`] and counts its client ([`api::admission`]);
 //! the row is detached, so that nothing stops half way when the client leaves. [`api::buyer::paid`] answers 402 if

@@ -85,7 +85,7 @@ fn take<K: Eq + Hash>(
         return Ok(None);
     };
     let taken = buckets.take(key);
-    let (Taken::Yes { remaining } | Taken::No { remaining, .. }) = taken;
+    let (TokenTaken::Yes { remaining } | TokenTaken::No { remaining, .. }) = taken;
     let standing = |reset_seconds| Standing {
         limit,
         quota: buckets.quota,
@@ -93,13 +93,13 @@ fn take<K: Eq + Hash>(
         reset_seconds,
     };
     match taken {
-        Taken::Yes { .. } => {
+        TokenTaken::Yes { .. } => {
             let missing = buckets.quota.saturating_sub(remaining);
             Ok(Some(standing(
                 (missing * WINDOW_SECONDS).div_ceil(buckets.quota),
             )))
         }
-        Taken::No { wait, .. } => Err(standing(seconds_up(wait))),
+        TokenTaken::No { wait, .. } => Err(standing(seconds_up(wait))),
     }
 }
 
@@ -137,7 +137,7 @@ struct Bucket {
     used_at: Duration,
 }
 
-enum Taken {
+enum TokenTaken {
     Yes { remaining: u64 },
     No { remaining: u64, wait: Duration },
 }
@@ -161,7 +161,7 @@ impl<K: Eq + Hash> Buckets<K> {
         })
     }
 
-    fn take(&self, key: K) -> Taken {
+    fn take(&self, key: K) -> TokenTaken {
         let now = self.stopwatch.elapsed();
         let mut shard = self.shard(&key);
         let shard = &mut *shard;
@@ -223,14 +223,14 @@ impl Bucket {
         })
     }
 
-    fn take(&mut self, now: Duration) -> Taken {
+    fn take(&mut self, now: Duration) -> TokenTaken {
         self.used_at = now;
         let taken = self.tokens.try_wait();
         let remaining = self.tokens.available();
         match taken {
-            Ok(()) => Taken::Yes { remaining },
-            Err(TryWaitError::Insufficient(wait)) => Taken::No { remaining, wait },
-            Err(_) => Taken::No {
+            Ok(()) => TokenTaken::Yes { remaining },
+            Err(TryWaitError::Insufficient(wait)) => TokenTaken::No { remaining, wait },
+            Err(_) => TokenTaken::No {
                 remaining,
                 wait: WINDOW,
             },
@@ -283,7 +283,7 @@ mod tests {
     }
 
     fn granted(buckets: &Buckets<Ipv4Addr>, key: u32) -> bool {
-        matches!(buckets.take(Ipv4Addr::from(key)), Taken::Yes { .. })
+        matches!(buckets.take(Ipv4Addr::from(key)), TokenTaken::Yes { .. })
     }
 
     #[test]
@@ -292,7 +292,7 @@ mod tests {
         for _ in 0..3 {
             assert!(granted(&buckets, 1));
         }
-        let Taken::No { remaining, wait } = buckets.take(Ipv4Addr::from(1)) else {
+        let TokenTaken::No { remaining, wait } = buckets.take(Ipv4Addr::from(1)) else {
             panic!("a fourth was granted")
         };
         assert_eq!((remaining, seconds_up(wait)), (0, 20));

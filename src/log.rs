@@ -17,41 +17,42 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter};
 use tracing_subscriber::registry::LookupSpan;
 
+use crate::outside::clock::Clock;
 use crate::sync::lock;
 
 const FLUSH_EVERY: Duration = Duration::from_millis(100);
 /// A buffer this full is written at once.
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
-const FILTER_VARIABLE: &str = "CONTEXT402_LOG";
 /// Warnings and errors that are remembered, and the longest of them.
 const TROUBLES_MAX: usize = 50;
 const TROUBLE_BYTES_MAX: usize = 2 * 1024;
 
-static TROUBLES: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
+/// The latest warnings and errors as they were logged, one JSON object each. A terminal's are not remembered: anyone who
+/// sits there has seen them.
+#[derive(Debug, Default)]
+pub struct Troubles(Mutex<VecDeque<String>>);
 
-/// The latest warnings and errors as they were logged, one JSON object each, oldest first. A terminal's are not
-/// remembered: anyone who sits there has seen them.
-pub fn troubles() -> Vec<String> {
-    let troubles = lock(&TROUBLES);
-    troubles.iter().cloned().collect()
-}
-
-fn remember(line: &[u8]) {
-    // What stands in front is for the journal.
-    let begin = line.iter().position(|byte| *byte == b'{').unwrap_or(0);
-    let end = line.len().min(begin + TROUBLE_BYTES_MAX);
-    let line = String::from_utf8_lossy(&line[begin..end]);
-    let mut troubles = lock(&TROUBLES);
-    if troubles.len() == TROUBLES_MAX {
-        troubles.pop_front();
+impl Troubles {
+    /// Oldest first.
+    pub fn list(&self) -> Vec<String> {
+        lock(&self.0).iter().cloned().collect()
     }
-    troubles.push_back(line.trim_end().to_owned());
+
+    fn remember(&self, line: &[u8]) {
+        // What stands in front is for the journal.
+        let begin = line.iter().position(|byte| *byte == b'{').unwrap_or(0);
+        let end = line.len().min(begin + TROUBLE_BYTES_MAX);
+        let line = String::from_utf8_lossy(&line[begin..end]);
+        let mut troubles = lock(&self.0);
+        if troubles.len() == TROUBLES_MAX {
+            troubles.pop_front();
+        }
+        troubles.push_back(line.trim_end().to_owned());
+    }
 }
 
 /// Starts logging for the whole process. Keep what it returns until the end: dropping it writes the rest.
-pub fn start(default_filter: &str, to_journal: bool) -> LogGuard {
-    let filter =
-        EnvFilter::try_from_env(FILTER_VARIABLE).unwrap_or_else(|_| EnvFilter::new(default_filter));
+pub fn start(filter: EnvFilter, to_journal: bool, clock: Clock) -> LogGuard {
     let lines = Lines::default();
     if io::stderr().is_terminal() {
         // A second start, as in a test, leaves the first in place.
@@ -63,7 +64,7 @@ pub fn start(default_filter: &str, to_journal: bool) -> LogGuard {
     } else {
         let subscriber = tracing_subscriber::fmt()
             .with_env_filter(filter)
-            .event_format(Json { to_journal })
+            .event_format(Json { to_journal, clock })
             .with_writer(lines.clone());
         let _ = subscriber.try_init();
         let flushed = lines.clone();
@@ -90,12 +91,22 @@ impl Drop for LogGuard {
     }
 }
 
+impl LogGuard {
+    /// The latest warnings and errors, also those still to come.
+    pub fn troubles(&self) -> Arc<Troubles> {
+        self.0.troubles.clone()
+    }
+}
+
 #[derive(Clone, Debug, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
+struct Lines {
+    buffer: Arc<Mutex<Vec<u8>>>,
+    troubles: Arc<Troubles>,
+}
 
 impl Lines {
     fn flush(&self) {
-        let bytes = std::mem::take(&mut *lock(&self.0));
+        let bytes = std::mem::take(&mut *lock(&self.buffer));
         if !bytes.is_empty() {
             // Nobody is left to tell when standard error is gone.
             let _ = io::stderr().write_all(&bytes);
@@ -130,12 +141,12 @@ struct Line<'a> {
 impl io::Write for Line<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let buffered = {
-            let mut buffer = lock(&self.lines.0);
+            let mut buffer = lock(&self.lines.buffer);
             buffer.extend_from_slice(bytes);
             buffer.len()
         };
         if self.urgent {
-            remember(bytes);
+            self.lines.troubles.remember(bytes);
         }
         if self.urgent || buffered >= BUFFER_BYTES_MAX {
             self.lines.flush();
@@ -152,6 +163,7 @@ impl io::Write for Line<'_> {
 /// One JSON object a line: time, level, target, message, then the event's fields.
 struct Json {
     to_journal: bool,
+    clock: Clock,
 }
 
 impl<S, N> FormatEvent<S, N> for Json
@@ -172,7 +184,7 @@ where
         write!(
             writer,
             "{{\"time\":\"{:.3}\",\"level\":\"{}\",\"target\":\"{}\"",
-            jiff::Timestamp::now(),
+            self.clock.timestamp(),
             metadata.level(),
             metadata.target()
         )?;
@@ -269,40 +281,50 @@ impl fmt::Write for Escaped<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::time::UnixSeconds;
+
+    fn json(to_journal: bool) -> Json {
+        let clock = Clock::manual(UnixSeconds(1_790_000_000));
+        Json { to_journal, clock }
+    }
 
     #[test]
     fn a_line_is_json_whatever_it_carries() {
         let lines = Lines::default();
         let subscriber = tracing_subscriber::fmt()
-            .event_format(Json { to_journal: false })
+            .event_format(json(false))
             .with_writer(lines.clone())
             .finish();
         tracing::subscriber::with_default(subscriber, || {
             tracing::info!(target: "t", hostile = "a\"b\\c\r\n\u{1b}[31m\u{7f}é", count = 3_u64, error = %"x\ny", "said \"so\"");
         });
-        let text = String::from_utf8(lines.0.lock().expect("not poisoned").clone()).expect("UTF-8");
+        let text =
+            String::from_utf8(lines.buffer.lock().expect("not poisoned").clone()).expect("UTF-8");
         assert_eq!(text.matches('\n').count(), 1);
         let line: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!(line["hostile"], "a\"b\\c\r\n\u{1b}[31m\u{7f}é");
+        assert_eq!(line["time"], "2026-09-21T14:13:20.000Z");
         assert_eq!(line["count"], 3);
         assert_eq!(line["message"], "said \"so\"");
     }
 
     #[test]
     fn the_latest_warnings_and_errors_are_remembered() {
+        let lines = Lines::default();
+        let troubles = lines.troubles.clone();
         for number in 0..TROUBLES_MAX {
-            remember(format!("<4>{{\"number\":{number}}}\n").as_bytes());
+            troubles.remember(format!("<4>{{\"number\":{number}}}\n").as_bytes());
         }
-        remember(&[b'x'; 2 * TROUBLE_BYTES_MAX]);
+        troubles.remember(&[b'x'; 2 * TROUBLE_BYTES_MAX]);
         let subscriber = tracing_subscriber::fmt()
-            .event_format(Json { to_journal: true })
-            .with_writer(Lines::default())
+            .event_format(json(true))
+            .with_writer(lines)
             .finish();
         tracing::subscriber::with_default(subscriber, || {
             tracing::info!("passing");
             tracing::warn!("remembered");
         });
-        let troubles = troubles();
+        let troubles = troubles.list();
         assert_eq!(troubles.len(), TROUBLES_MAX);
         assert_eq!(troubles[0], "{\"number\":2}");
         assert_eq!(troubles[TROUBLES_MAX - 2].len(), TROUBLE_BYTES_MAX);
@@ -328,7 +350,7 @@ mod tests {
         let kept = Kept::default();
         let writer = kept.clone();
         let subscriber = tracing_subscriber::fmt()
-            .event_format(Json { to_journal: true })
+            .event_format(json(true))
             .with_writer(move || writer.clone())
             .finish();
         tracing::subscriber::with_default(subscriber, || {

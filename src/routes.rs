@@ -15,7 +15,7 @@ use crate::api::{operator, site};
 use crate::app::Row;
 use crate::domain::bundle::Bundle;
 use crate::domain::check::CheckDepth;
-use crate::domain::endpoint::{Endpoint, HTML, Parameter, Price, Tag};
+use crate::domain::endpoint::{Endpoint, HTML, Parameter, Price, Schema, Tag};
 use crate::domain::level::Product;
 use crate::domain::pack::Pack;
 use crate::domain::rate::RateClass;
@@ -279,35 +279,35 @@ const fn console(
 pub static ROUTES: &[Row] = &[
     // Paid
     Row { from_alias: true, ..post("/v1/x402/access", run!(access::buy), Endpoint {
-        takes: Some(&ACCESS_REQUEST), or_takes: &[&PAGES_REQUEST], query: &[TIER, SOURCE], price: Price::Of(Product::Context),
+        takes: Some(&ACCESS_REQUEST), or_takes: &[&PAGES_REQUEST], query: &[TIER, SOURCE], price: Price::Of(Product::Context), answers: &[Schema::Page, Schema::Pages],
         statuses: &[400, 402, 409, 413, 415, 422, 503], rate: RateClass::Sale, tool: Some("web_to_markdown"), ..paid("Buy the clean markdown of one page, or of several") }) },
     Row { from_alias: true, ..get("/v1/x402/access", run!(access::probe), Endpoint {
-        query: &[TIER, SOURCE], price: Price::Of(Product::Context), statuses: &[422], rate: RateClass::Probe,
+        query: &[TIER, SOURCE], price: Price::Of(Product::Context), answers: &[Schema::PaymentRequired], statuses: &[422], rate: RateClass::Probe,
         ..paid("The challenge of the paid operation, for directories; takes no payment") }) },
     Row { from_alias: true, ..post("/v1/x402/proof-pack", run!(proof_pack::buy), Endpoint {
-        takes: Some(&PROOF_PACK_REQUEST), query: &[PACK, SOURCE], price: Price::Of(Product::ProofPack),
+        takes: Some(&PROOF_PACK_REQUEST), query: &[PACK, SOURCE], price: Price::Of(Product::ProofPack), answers: &[Schema::Report],
         statuses: &[400, 402, 409, 413, 415, 422, 503], rate: RateClass::Sale, tool: Some("proof_pack"),
         ..paid("Buy a report on whether one source supports what you ask") }) },
     Row { from_alias: true, ..get("/v1/x402/proof-pack", run!(proof_pack::probe), Endpoint {
-        query: &[PACK, SOURCE], price: Price::Of(Product::ProofPack), statuses: &[422], rate: RateClass::Probe,
+        query: &[PACK, SOURCE], price: Price::Of(Product::ProofPack), answers: &[Schema::PaymentRequired], statuses: &[422], rate: RateClass::Probe,
         ..paid("The challenge of a Proof Pack, for directories; takes no payment") }) },
     post("/v1/x402/proof-bundle", run!(proof_bundle::buy), Endpoint {
-        takes: Some(&PROOF_BUNDLE_REQUEST), query: &[OF_BUNDLE, SOURCE], price: Price::Of(Product::ProofBundle),
+        takes: Some(&PROOF_BUNDLE_REQUEST), query: &[OF_BUNDLE, SOURCE], price: Price::Of(Product::ProofBundle), answers: &[Schema::BundleReport],
         statuses: &[400, 402, 409, 413, 415, 422, 503], rate: RateClass::Sale, tool: Some("proof_bundle"),
         ..paid("Buy a report on what several sources say together") }),
     get("/v1/x402/proof-bundle", run!(proof_bundle::probe), Endpoint {
-        query: &[OF_BUNDLE, SOURCE], price: Price::Of(Product::ProofBundle), statuses: &[422], rate: RateClass::Probe,
+        query: &[OF_BUNDLE, SOURCE], price: Price::Of(Product::ProofBundle), answers: &[Schema::PaymentRequired], statuses: &[422], rate: RateClass::Probe,
         ..paid("The challenge of an Evidence Bundle, for directories; takes no payment") }),
     post("/v1/x402/check", run!(check::buy), Endpoint {
-        takes: Some(&CHECK_REQUEST), query: &[DEPTH, SOURCE], price: Price::Of(Product::Check),
+        takes: Some(&CHECK_REQUEST), query: &[DEPTH, SOURCE], price: Price::Of(Product::Check), answers: &[Schema::CheckReport],
         statuses: &[400, 402, 404, 409, 410, 413, 415, 422, 503], rate: RateClass::Sale, tool: Some("check_text"),
         ..paid("Buy a check of each claim of a text against sources") }),
     get("/v1/x402/check", run!(check::probe), Endpoint {
-        query: &[DEPTH, SOURCE], price: Price::Of(Product::Check), statuses: &[422], rate: RateClass::Probe,
+        query: &[DEPTH, SOURCE], price: Price::Of(Product::Check), answers: &[Schema::PaymentRequired], statuses: &[422], rate: RateClass::Probe,
         ..paid("The challenge of a check, for directories; takes no payment") }),
     post("/v1/x402/retry", run!(retry::redeem), Endpoint {
         takes: Some(&ACCESS_REQUEST), or_takes: &[&PAGES_REQUEST, &PROOF_PACK_REQUEST, &PROOF_BUNDLE_REQUEST, &CHECK_REQUEST],
-        price: Price::Credit, rate: RateClass::Credit,
+        price: Price::Credit, answers: &[Schema::Page, Schema::Report, Schema::BundleReport, Schema::CheckReport], rate: RateClass::Credit,
         statuses: &[400, 402, 409, 413, 415, 422, 503],
         ..paid("Redeem the retry credit of an accepted payment, with the body that was sent with it") }),
 
@@ -323,7 +323,7 @@ pub static ROUTES: &[Row] = &[
 
     // Legacy
     post("/v1/access", run!(legacy::access), Endpoint {
-        takes: Some(&ACCESS_REQUEST), price: Price::Transfer, rate: RateClass::Credit,
+        takes: Some(&ACCESS_REQUEST), price: Price::Transfer, answers: &[Schema::Page], rate: RateClass::Credit,
         statuses: &[400, 402, 409, 413, 415, 422, 503],
         ..Endpoint::new(Tag::Legacy, "Buy the clean markdown of one page for a transfer that you have made") }),
     post("/v1/broker/compute", run!(legacy::compute), Endpoint {
@@ -366,9 +366,9 @@ pub static ROUTES: &[Row] = &[
 
     // Retained reports
     get("/v1/proof-pack/sample", run!(reports::sample), Endpoint {
-        query: &[SOURCE], tool: Some("sample_report"), ..Endpoint::new(Tag::Reports, "A whole report for nothing") }),
+        query: &[SOURCE], answers: &[Schema::Report], tool: Some("sample_report"), ..Endpoint::new(Tag::Reports, "A whole report for nothing") }),
     get("/v1/proof-pack/reports/{report_id}", run!(reports::read), Endpoint {
-        statuses: &[404, 410], tool: Some("read_report"), ..Endpoint::new(Tag::Reports, "A retained report, as it was sold, for 30 days") }),
+        answers: &[Schema::Report], statuses: &[404, 410], tool: Some("read_report"), ..Endpoint::new(Tag::Reports, "A retained report, as it was sold, for 30 days") }),
     get("/v1/proof-pack/reports/{report_id}/pdf", run!(reports::pdf), Endpoint {
         gives: "application/pdf", statuses: &[404, 410, 503], rate: RateClass::Quote, ..Endpoint::new(Tag::Reports, "Read a bought report as a PDF") }),
     get("/v1/proof-pack/reports/{report_id}/source", run!(reports::source_text), Endpoint {

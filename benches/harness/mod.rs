@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 
 use context402::app::blocking_threads;
 use context402::appliance::{Appliance, Start};
-use context402::config::{Config, Resolved};
+use context402::config::{Config, Resolved, log_filter};
 use context402::log;
 use context402::outside::clock::Clock;
 
@@ -86,7 +86,7 @@ pub(crate) fn serve(
     order: impl AsyncFn(&Appliance, &str) -> String,
 ) {
     let config = config(Path::new(folder), facilitator_url);
-    let _log = log::start("info", false);
+    let log = log::start(log_filter("info"), false, Clock::System);
     let runtime = runtime(blocking_threads(&config));
     let start = Start {
         config,
@@ -96,6 +96,7 @@ pub(crate) fn serve(
         listener: None,
         http_listener: None,
         egress: None,
+        troubles: log.troubles(),
     };
     let appliance = runtime
         .block_on(Appliance::start(start))

@@ -7,7 +7,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use context402::appliance::Appliance;
 use context402::config::Config;
-use context402::domain::evm::Address;
+use context402::domain::evm::{Address, Nonce};
 use context402::domain::keys::PayloadHash;
 use context402::domain::level::Level;
 use context402::domain::payment::{Delivery, Means, Payment, State};
@@ -18,7 +18,6 @@ use context402::outside::clock::Clock;
 use context402::state::offers::Offers;
 use context402::state::page::unfetched_page;
 use context402::store::PageRecord;
-use context402::x402::address::Nonce;
 use context402::x402::eip3009::SecretKey;
 use context402::x402::payer::{ReceivedChallenge, usdc};
 

@@ -1,7 +1,7 @@
 //! Admission and rate limits, decided before a request's body is read: by the route's class, and by whether the request
 //! carries a payment or a credit.
 
-use crate::api::buyer::legacy;
+use crate::api::buyer::paid;
 use crate::api::failure;
 use crate::api::orders::webhook;
 use crate::app::{App, Row};
@@ -10,7 +10,7 @@ use crate::domain::rate::RateClass;
 use crate::domain::refusal::Refusal;
 use crate::http::hooks::{Admission, Arrived};
 use crate::http::{HeaderMap, Method, Reply};
-use crate::state::health;
+use crate::state::health::NotSelling;
 
 /// Whether a request carries the operator's token; never if none is configured. The console's cookie does not count here:
 /// it is only valid for the console's pages, whose forms are protected against cross-site requests.
@@ -36,7 +36,7 @@ pub fn admit(app: &App, row: &Row, arrived: &Arrived<'_>) -> Admission {
     let brings = match row.about.rate {
         RateClass::Sale => arrived.headers.contains_key("payment-signature"),
         RateClass::Credit if row.about.price == Price::Transfer => {
-            arrived.headers.contains_key(legacy::HASH)
+            arrived.headers.contains_key(paid::TRANSFER_HASH)
         }
         RateClass::Credit => arrived.headers.contains_key("x-service-retry-credit"),
         _ => false,
@@ -47,18 +47,18 @@ pub fn admit(app: &App, row: &Row, arrived: &Arrived<'_>) -> Admission {
         && !brings
         && app.health.paused_since().is_some()
     {
-        return Admission::Refused(failure::refused_at_the_door(
+        return Admission::Refused(failure::refused_at_admission(
             app,
-            &health::paused(),
+            &NotSelling::Paused.into(),
             &arrived.asked,
         ));
     }
     if row.path == webhook::PATH
         && let Err(refusal) = webhook::check_head(app, arrived.headers)
     {
-        return Admission::Refused(failure::refused_at_the_door(app, &refusal, &arrived.asked));
+        return Admission::Refused(failure::refused_at_admission(app, &refusal, &arrived.asked));
     }
-    let (Some(client), Some(class)) = (arrived.peer.client(), row.about.rate.at_the_door(brings))
+    let (Some(client), Some(class)) = (arrived.peer.client(), row.about.rate.at_admission(brings))
     else {
         return Admission::Granted;
     };

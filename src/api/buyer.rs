@@ -1,7 +1,6 @@
 //! The buyers' endpoints, paid and free.
 
 pub mod access;
-pub mod challenge;
 pub mod check;
 pub mod diagnose;
 pub mod first_words;

@@ -3,15 +3,15 @@
 
 use serde_json::{Value, json};
 
-use crate::api::buyer::challenge;
-use crate::api::site;
+use crate::api::challenge;
+use crate::api::frame;
 use crate::app::App;
 use crate::domain::endpoint::Price;
 use crate::domain::level::{LineItem, Product};
 use crate::domain::rate::{Standing, WINDOW_SECONDS};
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, RetryCredit, With};
 use crate::flows::sale::refusals::{self, PaidAttempt};
-use crate::http::hooks::{Asked, Refused, method_list};
+use crate::http::hooks::{Refused, RequestFacts, method_list};
 use crate::http::{Call, HeaderMap, Reply};
 use crate::pages::error::ErrorView;
 use crate::x402::encoding;
@@ -141,7 +141,7 @@ pub fn page(app: &App, refusal: &Refusal, call: &Call) -> Reply {
 
 fn error_page(app: &App, code: Code, message: &str, path: &str, request_id: &str) -> Reply {
     let html = crate::pages::error::page(&ErrorView {
-        site: site::site(app, &site::Texts::of(app)),
+        site: frame::site(app, &frame::Texts::of(app)),
         path,
         status: status(code),
         code: Some(code.text()),
@@ -149,7 +149,7 @@ fn error_page(app: &App, code: Code, message: &str, path: &str, request_id: &str
         next_step: code.next_step(),
         request_id: Some(request_id),
     });
-    site::with_page_headers(Reply::html(status(code), html)).fixed("cache-control", "no-store")
+    frame::with_page_headers(Reply::html(status(code), html)).fixed("cache-control", "no-store")
 }
 
 fn payment_required(
@@ -379,12 +379,17 @@ pub fn with_standing(reply: Reply, standing: &Standing) -> Reply {
 }
 
 /// A request that is refused before its body is read.
-pub fn refused_at_the_door(app: &App, refusal: &Refusal, asked: &Asked<'_>) -> Reply {
+pub fn refused_at_admission(app: &App, refusal: &Refusal, asked: &RequestFacts<'_>) -> Reply {
     plain(app, refusal, asked.request_id)
 }
 
 /// A request refused at admission.
-pub fn turned_away(app: &App, refusal: &Refusal, standing: &Standing, asked: &Asked<'_>) -> Reply {
+pub fn turned_away(
+    app: &App,
+    refusal: &Refusal,
+    standing: &Standing,
+    asked: &RequestFacts<'_>,
+) -> Reply {
     if !asked.accepts_html {
         return plain(app, refusal, asked.request_id);
     }
@@ -396,7 +401,7 @@ pub fn turned_away(app: &App, refusal: &Refusal, standing: &Standing, asked: &As
 }
 
 /// Refusals by the HTTP server.
-pub fn from_shell(app: &App, refused: &Refused, asked: &Asked<'_>) -> Reply {
+pub fn from_shell(app: &App, refused: &Refused, asked: &RequestFacts<'_>) -> Reply {
     let refusal = match refused {
         Refused::NotFound => Refusal::of(Code::NotFound),
         Refused::MethodNotAllowed(methods) => Refusal::new(

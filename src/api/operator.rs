@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::api::failure;
 use crate::app::Shared;
+use crate::domain::evm::TransactionHash;
 use crate::domain::ids::{ReportId, ShareSlug};
 use crate::domain::keys::PaymentKey;
 use crate::domain::level::{Level, Product};
@@ -29,7 +30,6 @@ use crate::http::{Call, Reply};
 use crate::store::{
     Difference, Discrepancy, Listing, Overpayment, ReportRecord, Snapshot, Store, StoreError,
 };
-use crate::x402::address::TransactionHash;
 
 /// Maximum number of records in a list.
 pub(in crate::api) const LIST_MAX: usize = 1000;

@@ -1,4 +1,4 @@
-//! Query parameters of quotes: each at most once, and no target under another name. Otherwise a quote could silently be for
+//! Query parameters, above all of quotes: each at most once, and no target under another name. Otherwise a quote could silently be for
 //! the sample page, or for the first of two values.
 
 use std::borrow::Cow;
@@ -7,8 +7,10 @@ use serde_json::Value;
 use url::Url;
 
 use crate::app::App;
+use crate::domain::attribution::Attribution;
 use crate::domain::refusal::Refusal;
 use crate::domain::schema::ValidationError;
+use crate::domain::shapes::QUESTION_CHARACTERS_MAX;
 use crate::http::Call;
 
 /// Parts of names that clients use for a target.
@@ -63,4 +65,32 @@ fn is_web_address(text: &str) -> bool {
 fn refused(name: &str, kind: &'static str, message: String, input: String) -> Refusal {
     let error = ValidationError::new(&["query", name], kind, message, Some(Value::from(input)));
     Refusal::validation(vec![error])
+}
+
+/// A question in a query is no longer than one in a body.
+pub fn check_length(question: &str) -> Result<(), Refusal> {
+    if question.chars().count() <= QUESTION_CHARACTERS_MAX {
+        return Ok(());
+    }
+    let message = format!("String should have at most {QUESTION_CHARACTERS_MAX} characters");
+    let error = ValidationError::new(&["query", "question"], "string_too_long", message, None);
+    Err(Refusal::validation(vec![error]))
+}
+
+/// Alias, then query, then header; an invalid label is dropped.
+pub fn attribution(call: &Call) -> Option<Attribution> {
+    let stated = call
+        .param("source")
+        .map(str::to_owned)
+        .or_else(|| call.query.get("source").map(|text| text.into_owned()));
+    stated
+        .or_else(|| call.header("x-service-source").map(str::to_owned))
+        .and_then(|text| Attribution::parse(&text))
+}
+
+/// The label of the body, else of the request.
+pub fn attributed(call: &Call, source: Option<&str>) -> Option<String> {
+    let labelled = source.and_then(Attribution::parse);
+    let label = labelled.or_else(|| attribution(call));
+    label.map(|label| label.as_str().to_owned())
 }

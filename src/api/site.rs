@@ -4,20 +4,16 @@ pub mod markdown_alternate;
 
 use std::collections::BTreeMap;
 
-use crate::api::buyer::{challenge, quotes};
-use crate::api::directory::discovery::kept;
-use crate::api::directory::openapi::responses;
-use crate::api::failure;
+use crate::api::frame::{Texts, made_once, site, with_page_headers};
+use crate::api::{challenge, failure, query};
 use crate::app::{App, Shared, user_agent};
 use crate::domain::attribution::Attribution;
-use crate::domain::endpoint::Price;
 use crate::domain::level::Level;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::schema::Object;
 use crate::domain::shapes;
 use crate::domain::tier::Tier;
 use crate::flows::content::demo;
-use crate::flows::content::sample::facilitator_mode;
 use crate::http::{Call, Guard, Method, Reply};
 use crate::pages;
 use crate::pages::assets;
@@ -26,54 +22,6 @@ use crate::pages::docs::legal::{Document, LegalView, Operator};
 use crate::pages::docs::{Body, DocsView, Endpoint, ErrorCode, Field, Parameter};
 use crate::pages::site::Site;
 
-/// The strings that a `Site` borrows.
-#[derive(Clone, Debug)]
-pub struct Texts {
-    pay_to: String,
-    network: String,
-    asset: String,
-}
-
-impl Texts {
-    pub fn of(app: &App) -> Self {
-        let payment = &app.config.payment;
-        Texts {
-            pay_to: payment.pay_to.to_string(),
-            network: payment.network.to_string(),
-            asset: payment.asset.to_string(),
-        }
-    }
-}
-
-/// The facts that every page needs.
-pub fn site<'a>(app: &'a App, texts: &'a Texts) -> Site<'a> {
-    Site {
-        base_url: &app.config.base_url,
-        pay_to: &texts.pay_to,
-        network: &texts.network,
-        asset: &texts.asset,
-        facilitator: facilitator_mode(&app.config),
-        version: env!("CARGO_PKG_VERSION"),
-        contact: app.config.contact.as_deref(),
-        has_model: app.config.entailment_model,
-    }
-}
-
-/// Discovery links for programs (RFC 8288, RFC 8631, RFC 9727).
-pub const LINKS: &str = "</openapi.json>; rel=\"service-desc\"; type=\"application/vnd.oai.openapi+json;version=3.1\", \
-                         </docs>; rel=\"service-doc\", </.well-known/api-catalog>; rel=\"api-catalog\", \
-                         </.well-known/ai-catalog.json>; rel=\"ard ai-catalog\", </llms.txt>; rel=\"alternate\"; type=\"text/markdown\"";
-
-/// The headers of every HTML response (safety A28).
-pub fn with_page_headers(reply: Reply) -> Reply {
-    reply
-        .fixed("content-security-policy", pages::layout::CSP)
-        .fixed("referrer-policy", "strict-origin-when-cross-origin")
-        .fixed("cross-origin-opener-policy", "same-origin")
-        .fixed("vary", "Accept")
-        .fixed("link", LINKS)
-}
-
 fn page(app: &App, make: impl FnOnce(Site<'_>) -> String) -> Reply {
     let texts = Texts::of(app);
     with_page_headers(Reply::html(200, make(site(app, &texts)))).public("public, max-age=300")
@@ -81,7 +29,7 @@ fn page(app: &App, make: impl FnOnce(Site<'_>) -> String) -> Reply {
 
 /// A constant page: made once and shared by all responses.
 fn constant(app: &App, call: &Call, make: impl FnOnce(&App, Site<'_>) -> String) -> Reply {
-    kept(app, call, |app| page(app, |site| make(app, site)))
+    made_once(app, call, |app| page(app, |site| make(app, site)))
 }
 
 pub fn home_page(app: &App, call: &Call) -> Reply {
@@ -171,7 +119,7 @@ pub async fn demo(app: Shared, call: Call) -> Reply {
     let Some(sample) = sample else {
         return failure::page(&app, &Refusal::of(Code::NotFound), &call);
     };
-    if let Err(refusal) = quotes::check_length(&question) {
+    if let Err(refusal) = query::check_length(&question) {
         return failure::page(&app, &refusal, &call);
     }
     let question = match question.is_empty() {
@@ -244,7 +192,7 @@ pub async fn from(app: Shared, call: Call) -> Reply {
 
 /// GET /sample: the page that the starter tier sells.
 pub async fn sample(app: Shared, call: Call) -> Reply {
-    kept(&app, &call, |app| {
+    made_once(&app, &call, |app| {
         let page = with_page_headers(Reply::html(200, app.sample.html.clone()));
         page.public("public, max-age=300")
     })
@@ -289,7 +237,7 @@ fn docs_view<'a>(app: &App, site: Site<'a>) -> DocsView<'a> {
             price: match row.method {
                 // A probe states the price and charges nothing.
                 Method::Get => None,
-                _ => price_text(row.about.price),
+                _ => row.about.price.text(),
             },
             query: row.about.query.iter().map(parameter).collect(),
             headers: row.about.needs.iter().map(parameter).collect(),
@@ -297,7 +245,7 @@ fn docs_view<'a>(app: &App, site: Site<'a>) -> DocsView<'a> {
                 .map(|object| object.name)
                 .collect(),
             gives: row.about.gives,
-            statuses: responses::statuses(row),
+            statuses: row.about.all_statuses(),
         })
         .collect();
     let used_by = |object: &'static Object| -> Vec<&'static str> {
@@ -359,19 +307,6 @@ fn field(field: &crate::domain::schema::Field) -> Field<'static> {
         required: field.required,
         rules,
         doc: field.doc,
-    }
-}
-
-/// A price in words; `None` if free.
-pub fn price_text(price: Price) -> Option<String> {
-    match price {
-        Price::Free => None,
-        Price::Of(product) => {
-            let (least, most) = product.prices();
-            Some(format!("{least} to {most} USDC"))
-        }
-        Price::Credit => Some("a retry credit".to_owned()),
-        Price::Transfer => Some("a transfer of the tier's price".to_owned()),
     }
 }
 

@@ -114,7 +114,7 @@ impl List {
     fn cells(&self, record: &Value) -> Vec<String> {
         let columns = self.columns.iter();
         columns
-            .map(|(cell, name, _)| cell.shown(&record[name]))
+            .map(|(cell, name, _)| cell.text(&record[name]))
             .collect()
     }
 
@@ -201,7 +201,7 @@ pub(in crate::cli) fn segment(id: &str) -> &str {
 }
 
 impl Cell {
-    fn shown(self, value: &Value) -> String {
+    fn text(self, value: &Value) -> String {
         let text = match value {
             Value::String(text) => text.clone(),
             Value::Number(number) => number.to_string(),

@@ -7,15 +7,17 @@ pub(crate) mod healthcheck;
 pub(crate) mod init;
 pub(crate) mod setup;
 
+use std::sync::Arc;
+
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::{ReadConfig, blocking_threads};
 use crate::appliance::{Appliance, Start};
 use crate::cli::progress::Progress;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async};
-use crate::config::{Config, ConfigError, Supervisor, journal_listens};
+use crate::config::{Config, ConfigError, Supervisor, journal_listens, log_filter};
 use crate::flows::operations::{reload, watchdog};
-use crate::log;
+use crate::log::{self, Troubles};
 use crate::outside::clock::Clock;
 use crate::outside::supervisor::{self, Notifier};
 
@@ -37,8 +39,11 @@ impl Args {
             Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
         let supervisor::Inherited { tcp, unix } = supervisor::inherited()
             .map_err(|error| failed(format_args!("the socket passed by systemd: {error}")))?;
-        let _log = log::start("info", journal_listens());
-        run_async(blocking_threads(&config), self.serve(config, tcp, unix))
+        let log = log::start(log_filter("info"), journal_listens(), Clock::System);
+        run_async(
+            blocking_threads(&config),
+            self.serve(config, tcp, unix, log.troubles()),
+        )
     }
 
     async fn serve(
@@ -46,6 +51,7 @@ impl Args {
         config: Config,
         inherited: Vec<std::net::TcpListener>,
         egress: Vec<std::os::unix::net::UnixListener>,
+        troubles: Arc<Troubles>,
     ) -> Result<(), Failure> {
         // From the start: a stop during the check of the file must not be lost.
         let mut stop = signal(SignalKind::terminate())?;
@@ -68,6 +74,7 @@ impl Args {
             listener,
             http_listener,
             egress: egress.into_iter().next(),
+            troubles,
         })
         .await
         .map_err(|error| match error.downcast::<ConfigError>() {

@@ -2,8 +2,8 @@
 
 use crate::config::{ConfigError, Resolved};
 use crate::domain::amount::Amount;
+use crate::domain::evm::Address;
 use crate::domain::margin::Costs;
-use crate::x402::address::Address;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Guard {

@@ -41,7 +41,7 @@ pub use orders::Orders;
 pub use payment::{FacilitatorAt, FacilitatorAuth, Payment, VerifySettlement};
 pub use render::{Render, RenderUnit};
 pub use sources::{Origin, Resolved};
-pub use supervisor::{Supervisor, journal_listens, wants_colour};
+pub use supervisor::{Supervisor, journal_listens, log_filter, wants_colour};
 pub use tls::{CertificateSource, Tls};
 pub use values::{ConfigError, Secret};
 pub use web::{Fetch, Lab};

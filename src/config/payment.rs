@@ -7,8 +7,8 @@ use url::Url;
 use crate::config::settings::FACILITATOR_EXAMPLE;
 use crate::config::web::refuse_example;
 use crate::config::{ConfigError, Resolved, Secret};
+use crate::domain::evm::{Address, Network};
 use crate::outside::facilitator::PassesOn;
-use crate::x402::address::{Address, Network};
 
 #[derive(Clone, Debug)]
 pub struct Payment {

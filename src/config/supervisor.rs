@@ -1,8 +1,10 @@
-//! systemd's environment variables for a service; absent without systemd.
+//! systemd's environment variables for a service, which are absent without systemd, and those of a terminal and of the log.
 
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;
 use std::time::Duration;
+
+use tracing_subscriber::EnvFilter;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Supervisor {
@@ -10,6 +12,13 @@ pub struct Supervisor {
     pub notify_socket: Option<OsString>,
     /// The watchdog timeout.
     pub watchdog: Option<Duration>,
+}
+
+/// What to log: as CONTEXT402_LOG says, otherwise `default`.
+pub fn log_filter(default: &str) -> EnvFilter {
+    let asked = std::env::var("CONTEXT402_LOG").ok();
+    let asked = asked.and_then(|text| EnvFilter::try_new(text).ok());
+    asked.unwrap_or_else(|| EnvFilter::new(default))
 }
 
 /// Whether standard error goes to the journal, which reads priority prefixes.

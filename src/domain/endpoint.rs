@@ -7,6 +7,11 @@ use crate::domain::schema::Object;
 /// The media type of pages.
 pub const HTML: &str = "text/html";
 
+/// Statuses that any request with a body can get before its handler runs.
+const OF_BODIES: [u16; 2] = [400, 408];
+/// The same with a query.
+const OF_QUERIES: [u16; 1] = [414];
+
 #[derive(Clone, Copy, Debug)]
 pub struct Endpoint {
     /// One sentence without a final period.
@@ -20,6 +25,9 @@ pub struct Endpoint {
     pub needs_query: &'static [&'static str],
     /// Headers that it cannot do without.
     pub needs: &'static [Parameter],
+    /// The schema of the successful answer, or those of which it has one; none for a plain object and for what is not
+    /// JSON.
+    pub answers: &'static [Schema],
     /// Media type of the 200 answer.
     pub gives: &'static str,
     /// Status of success.
@@ -33,6 +41,18 @@ pub struct Endpoint {
     pub in_openapi: bool,
     /// The name under which it is an MCP tool, if it is one.
     pub tool: Option<&'static str>,
+}
+
+/// A successful answer that has a schema under `components`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schema {
+    Page,
+    Pages,
+    Report,
+    BundleReport,
+    CheckReport,
+    /// A challenge, where that is what was asked for.
+    PaymentRequired,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +79,21 @@ pub enum Price {
     Transfer,
 }
 
+impl Price {
+    /// A price in words; `None` if free.
+    pub fn text(self) -> Option<String> {
+        match self {
+            Price::Free => None,
+            Price::Of(product) => {
+                let (least, most) = product.prices();
+                Some(format!("{least} to {most} USDC"))
+            }
+            Price::Credit => Some("a retry credit".to_owned()),
+            Price::Transfer => Some("a transfer of the tier's price".to_owned()),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     pub name: &'static str,
@@ -78,6 +113,7 @@ impl Endpoint {
             query: &[],
             needs_query: &[],
             needs: &[],
+            answers: &[],
             gives: "application/json",
             gives_status: 200,
             statuses: &[],
@@ -88,12 +124,51 @@ impl Endpoint {
         }
     }
 
+    /// All statuses that it documents, in order.
+    pub fn all_statuses(&self) -> Vec<u16> {
+        // Every route is rate-limited.
+        let mut statuses = vec![self.gives_status, 429];
+        statuses.extend(self.statuses);
+        if self.takes.is_some() {
+            statuses.extend(OF_BODIES);
+        }
+        if !self.query.is_empty() {
+            statuses.extend(OF_QUERIES);
+        }
+        statuses.sort_unstable();
+        statuses.dedup();
+        statuses
+    }
+
     /// A page for people.
     pub const fn page(summary: &'static str) -> Self {
         Endpoint {
             gives: HTML,
             in_openapi: false,
             ..Endpoint::new(Tag::Pages, summary)
+        }
+    }
+}
+
+impl Schema {
+    pub const ALL: [Schema; 6] = [
+        Schema::Page,
+        Schema::Pages,
+        Schema::Report,
+        Schema::BundleReport,
+        Schema::CheckReport,
+        Schema::PaymentRequired,
+    ];
+
+    /// The name of its schema.
+    pub fn name(self) -> &'static str {
+        match self {
+            Schema::Page => "ContextResponse",
+            Schema::Pages => "PagesResponse",
+            Schema::Report => "ProofPackResponse",
+            Schema::BundleReport => "ProofBundleResponse",
+            Schema::CheckReport => "CheckResponse",
+            Schema::PaymentRequired => "PaymentRequired",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The product's types and rules: pure values and decisions. No I/O, no clock, no randomness, no HTTP.
 
 pub mod amount;
+pub mod answer;
 pub mod attribution;
 pub mod availability;
 pub mod brokerage;

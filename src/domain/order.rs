@@ -70,7 +70,7 @@ pub enum OrderEvent {
     },
     /// The process that held the lease is gone.
     LeaseFreed,
-    /// The operator wants it done anew.
+    /// The operator wants it fulfilled again.
     Refulfil,
     Refunded,
 }
@@ -134,7 +134,7 @@ pub fn next(state: Option<&OrderState>, event: &OrderEvent) -> Option<OrderState
             OrderEvent::Taken {
                 total, lease_until, ..
             },
-        ) => Some(taken(*total, *lease_until, 0, 0)),
+        ) => Some(processing(*total, *lease_until, 0, 0)),
         (
             Some(Processing {
                 done,
@@ -147,7 +147,7 @@ pub fn next(state: Option<&OrderState>, event: &OrderEvent) -> Option<OrderState
                 now,
                 lease_until,
             },
-        ) if now >= held_until => Some(taken(*total, *lease_until, *done, *attempts)),
+        ) if now >= held_until => Some(processing(*total, *lease_until, *done, *attempts)),
         (
             Some(Processing {
                 total, attempts, ..
@@ -199,7 +199,7 @@ pub fn next(state: Option<&OrderState>, event: &OrderEvent) -> Option<OrderState
     }
 }
 
-fn taken(total: u32, lease_until: u64, done: u32, attempts: u32) -> OrderState {
+fn processing(total: u32, lease_until: u64, done: u32, attempts: u32) -> OrderState {
     OrderState::Processing {
         done,
         total,

@@ -19,7 +19,7 @@ struct Row {
     name: &'static str,
     units: u64,
     cache: CachePolicy,
-    /// Whether the source is read anew unless the buyer says otherwise.
+    /// Whether the source is fetched again unless the buyer says otherwise.
     refreshes: bool,
     /// How much is read before a label is given.
     depth: Depth,

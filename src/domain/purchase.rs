@@ -190,7 +190,7 @@ impl ProofBundlePurchase {
         let refresh = force_refresh.unwrap_or(refreshes);
         ProofBundlePurchase {
             sources,
-            question: asked(question).to_owned(),
+            question: question_or_default(question).to_owned(),
             bundle: bundle.name().to_owned(),
             choices: Choices::new(Level::Bundle(bundle), refresh, render),
         }
@@ -213,7 +213,7 @@ impl CheckPurchase {
 pub const DEFAULT_QUESTION: &str = "What does this source establish?";
 
 /// The question, or the default one in place of none.
-fn asked(question: Option<&str>) -> &str {
+fn question_or_default(question: Option<&str>) -> &str {
     let question = question.map(str::trim).filter(|text| !text.is_empty());
     question.unwrap_or(DEFAULT_QUESTION)
 }
@@ -236,7 +236,7 @@ impl ProofPackPurchase {
     ) -> Self {
         ProofPackPurchase {
             target_url,
-            question: asked(question).to_owned(),
+            question: question_or_default(question).to_owned(),
             pack: pack.name().to_owned(),
             choices: Choices::new(
                 Level::Pack(pack),

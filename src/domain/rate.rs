@@ -53,7 +53,7 @@ impl RateClass {
     /// The class before the handler runs. A paid operation without payment, or a retry without credit, returns the price.
     /// With one, the flow counts it, because only the flow knows whether the payment is already on record: rate limits never
     /// block delivery of what may be paid.
-    pub fn at_the_door(self, brings_payment: bool) -> Option<RateClass> {
+    pub fn at_admission(self, brings_payment: bool) -> Option<RateClass> {
         match self {
             RateClass::Sale | RateClass::Credit if brings_payment => None,
             RateClass::Sale | RateClass::Credit => Some(RateClass::Unpaid),

@@ -649,7 +649,7 @@ pub static FOLLOW_UP_REQUEST: Object = Object {
     closed: true,
 };
 
-/// Body of a request to quote a report anew. All of it may be absent.
+/// Body of a request to quote a report again. All of it may be absent.
 pub static REFRESH_REQUEST: Object = Object {
     name: "RefreshRequest",
     doc: "Changes compared with the refreshed report.",

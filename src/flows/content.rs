@@ -4,7 +4,6 @@ pub mod bundle;
 pub mod check;
 pub mod demo;
 pub mod excerpts;
-pub mod first_words;
 pub mod markdown_alternate;
 pub mod pdf;
 pub mod rendering;
@@ -17,3 +16,8 @@ pub mod several;
 pub mod source;
 pub mod synthesis;
 pub mod test_purchase;
+
+use std::time::Duration;
+
+/// Maximum wait for memory before a connection is open.
+pub const MEMORY_WAIT_MAX: Duration = Duration::from_secs(5);

@@ -105,7 +105,7 @@ struct Fresh {
     link_key: [u8; 32],
 }
 
-struct Taken {
+struct AppliedEvent {
     received: Received,
     order: Option<OrderId>,
     /// The order's new state, or why it has not changed.
@@ -120,23 +120,23 @@ fn take(
     (is_live, now): (bool, UnixSeconds),
     fresh: Fresh,
     emails: &OrderEmails,
-) -> Result<Taken, StoreError> {
+) -> Result<AppliedEvent, StoreError> {
     if tables.provider_event(&event.id)?.is_some() {
-        return Ok(Taken {
+        return Ok(AppliedEvent {
             received: Received::Repeated,
             order: None,
             outcome: "repeated",
         });
     }
     let taken = match &event.checkout {
-        None => Taken {
+        None => AppliedEvent {
             received: Received::Ignored,
             order: None,
             outcome: "ignored",
         },
         Some(checkout) => {
             let (id, outcome) = change_order(tables, checkout, (is_live, now), fresh, emails)?;
-            Taken {
+            AppliedEvent {
                 received: Received::Taken,
                 order: id,
                 outcome,
@@ -209,7 +209,7 @@ fn change_order(
         order.lead = Some(found.id.0);
         ask_as(&mut order, &found.lead);
     }
-    order.note(now.0, told(&event));
+    order.note(now.0, event_text(&event));
     let outcome = order.state.name();
     match &order.state {
         OrderState::Queued => {
@@ -261,7 +261,7 @@ fn ask_as(order: &mut Order, lead: &Lead) {
     }
 }
 
-fn told(event: &OrderEvent) -> String {
+fn event_text(event: &OrderEvent) -> String {
     match event {
         OrderEvent::Unpaid => "checked out, payment pending".to_owned(),
         OrderEvent::PaymentFailed => "the payment failed".to_owned(),

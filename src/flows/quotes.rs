@@ -4,6 +4,7 @@ pub mod availability;
 pub mod brokerage;
 pub mod bundles;
 pub mod diagnose;
+pub mod first_words;
 pub mod offers;
 pub mod quote;
 pub mod several;

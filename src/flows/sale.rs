@@ -126,7 +126,7 @@ async fn lead(
         return turned_down(app, key, asker, refusal).await;
     }
     app.health
-        .check_can_sell_product(&app.tasks, request.purchase.product())?;
+        .check_can_sell_product(request.purchase.product())?;
     let verified = match Verified::verify(app, proof, offer, &request).await {
         Ok(verified) => verified,
         Err(refusal) => {

@@ -3,10 +3,12 @@
 //! dropped for a new one.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
+
+use crate::sync::lock;
 
 /// Of each body, this much is not counted, so that ordinary purchases find room whatever others send. There are at most
 /// so many of these as connections.
@@ -95,7 +97,7 @@ impl Bodies {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

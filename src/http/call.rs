@@ -32,7 +32,7 @@ pub struct Call {
     pub waiting: Option<Weak<()>>,
 }
 
-/// Who asks: the other end of the connection, or whom a trusted proxy names ([`crate::http::forwarded`]).
+/// The client: the other end of the connection, or the address that a trusted proxy names ([`crate::http::forwarded`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     Network(SocketAddr),

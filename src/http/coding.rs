@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -17,6 +17,7 @@ use hyper::header::HeaderValue;
 use tokio::sync::Semaphore;
 
 use crate::http::reply::Reply;
+use crate::sync::lock;
 
 /// Shorter answers go out as they are.
 const BYTES_MIN: usize = 1024;
@@ -209,7 +210,7 @@ impl Encoder {
         let parts = reply.parts();
         let length = reply.length();
         let constant = is_constant(&reply).then(|| (self.hash(&parts), length, coding));
-        let known = constant.and_then(|key| self.kept().answers.get(&key).cloned());
+        let known = constant.and_then(|key| self.lock_cache().answers.get(&key).cloned());
         let encoded = match known {
             Some(encoded) => Some(encoded),
             None if length <= INLINE_BYTES_MAX => encoded(&parts, coding, constant.is_some()).ok(),
@@ -237,13 +238,13 @@ impl Encoder {
         reply
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_cache(&self) -> std::sync::MutexGuard<'_, Kept> {
+        lock(&self.kept)
     }
 
     /// Everything leaves when there is no room: the constants of a service are fewer by far.
     fn keep(&self, key: (u64, usize, Coding), encoded: &Bytes) {
-        let mut kept = self.kept();
+        let mut kept = self.lock_cache();
         if kept.bytes + encoded.len() > KEPT_BYTES_MAX || kept.answers.len() >= KEPT_MAX {
             *kept = Kept::default();
         }
@@ -416,7 +417,7 @@ mod tests {
                 }
             }
         }
-        let kept = encoder.kept();
+        let kept = encoder.lock_cache();
         assert!((4..=6).contains(&kept.answers.len()) && kept.bytes < KEPT_BYTES_MAX);
     }
 
@@ -440,7 +441,7 @@ mod tests {
         for number in 0..2 * KEPT_MAX {
             let reply = Reply::json(402, format!("{number}{}", "a".repeat(2_000)));
             encoder.encode(reply, Coding::Gzip).await;
-            let kept = encoder.kept();
+            let kept = encoder.lock_cache();
             assert!(kept.answers.len() <= KEPT_MAX && kept.bytes <= KEPT_BYTES_MAX);
         }
     }

@@ -13,7 +13,7 @@ use crate::http::route::{Answer, Method, Route};
 
 /// How the product words what the shell decides, and what it counts.
 pub struct Hooks<S: 'static, D: 'static> {
-    pub refuse: fn(&S, &Refused, &Asked<'_>) -> Reply,
+    pub refuse: fn(&S, &Refused, &RequestFacts<'_>) -> Reply,
     /// Whether a request that did not come over the operator's socket is the operator's all the same.
     pub knows_operator: fn(&S, &HeaderMap) -> bool,
     /// Asked before the body is read.
@@ -22,11 +22,11 @@ pub struct Hooks<S: 'static, D: 'static> {
     /// Makes markdown of a page for a client that prefers it to HTML.
     pub as_markdown: fn(Arc<S>, PageAsked, Reply) -> Answer,
     /// Told of an answer with a ticket that found no room, before the refusal goes out in its place.
-    pub withheld: fn(Arc<S>, [u8; 32]) -> Told,
+    pub withheld: fn(Arc<S>, [u8; 32]) -> Notification,
 }
 
 /// The work that a notification starts.
-pub type Told = Pin<Box<dyn Future<Output = ()> + Send>>;
+pub type Notification = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A request whose row is found and whose body is not read yet.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ pub struct Arrived<'a> {
     pub method: Method,
     pub headers: &'a HeaderMap,
     pub peer: Peer,
-    pub asked: Asked<'a>,
+    pub asked: RequestFacts<'a>,
 }
 
 /// Whether a request may come in.
@@ -76,7 +76,7 @@ pub enum Refused {
 
 /// What is known of a request when it is refused.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct RequestFacts<'a> {
     pub request_id: &'a str,
     /// The row's pattern, when one was found.
     pub pattern: Option<&'static str>,

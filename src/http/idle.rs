@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 
 use hyper::body::{Body, Bytes, Frame, SizeHint};
@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 
 use crate::http::connection_limit::ConnectionPermit;
 use crate::http::pieces::{BrokenOff, Content};
+use crate::sync::lock;
 
 /// All connections that wait for a request.
 #[derive(Debug, Default)]
@@ -54,7 +55,7 @@ impl Idle {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -38,7 +38,7 @@ impl RequestInProgress {
 #[derive(Debug)]
 pub(in crate::http) struct LingeringClose<I> {
     inner: I,
-    speaking: Arc<RequestInProgress>,
+    in_progress: Arc<RequestInProgress>,
     time_max: Duration,
     /// Runs while our side is being closed: over TLS that writes, and a client may not read.
     closing: Option<Pin<Box<Sleep>>>,
@@ -57,12 +57,12 @@ impl<I> LingeringClose<I> {
     /// Lingers for `time_max` at most, and never for longer than anybody needs.
     pub(in crate::http) fn new(
         inner: I,
-        speaking: Arc<RequestInProgress>,
+        in_progress: Arc<RequestInProgress>,
         time_max: Duration,
     ) -> Self {
         LingeringClose {
             inner,
-            speaking,
+            in_progress,
             time_max: time_max.min(TIME_MAX),
             closing: None,
             last: None,
@@ -79,7 +79,7 @@ impl<I: AsyncRead + Unpin> AsyncRead for LingeringClose<I> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.inner).poll_read(context, buffer))?;
         let came = buffer.filled().len() > before;
-        self.speaking.0.store(came, Ordering::Relaxed);
+        self.in_progress.0.store(came, Ordering::Relaxed);
         Poll::Ready(Ok(()))
     }
 }
@@ -131,7 +131,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> AsyncWrite for LingeringClose<I> {
                 ready!(closing.as_mut().poll(context));
                 return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
             }
-            if !self.speaking.is_under_way() {
+            if !self.in_progress.is_under_way() {
                 return Poll::Ready(Ok(()));
             }
         }
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     /// A client in the middle of a request, and our end of its connection.
-    async fn speaking(time_max: Duration) -> (DuplexStream, LingeringClose<DuplexStream>) {
+    async fn connected(time_max: Duration) -> (DuplexStream, LingeringClose<DuplexStream>) {
         let (mut client, inner) = duplex(READ_BYTES);
         let mut ours = LingeringClose::new(inner, Arc::default(), time_max);
         client.write_all(b"POST").await.expect("room");
@@ -168,7 +168,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_still_comes_is_read_and_the_client_sees_the_end_of_the_answer() {
-        let (mut client, mut ours) = speaking(TIME_MAX).await;
+        let (mut client, mut ours) = connected(TIME_MAX).await;
         ours.write_all(b"413").await.expect("room");
         let closing = tokio::spawn(async move { ours.shutdown().await });
         client
@@ -184,7 +184,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_never_ends_is_cut_off() {
-        let (mut client, mut ours) = speaking(TIME_MAX).await;
+        let (mut client, mut ours) = connected(TIME_MAX).await;
         let closing = tokio::spawn(async move { ours.shutdown().await });
         let mut sent = 0;
         while client.write_all(&[b'x'; READ_BYTES]).await.is_ok() {
@@ -197,17 +197,17 @@ mod tests {
 
     #[tokio::test]
     async fn who_says_nothing_more_is_waited_for_and_not_for_ever() {
-        let (_client, mut ours) = speaking(Duration::from_millis(20)).await;
+        let (_client, mut ours) = connected(Duration::from_millis(20)).await;
         assert!(begins_to_close(&mut ours).is_pending());
         ours.shutdown().await.expect("closed");
-        let (_client, ours) = speaking(Duration::from_secs(60)).await;
+        let (_client, ours) = connected(Duration::from_secs(60)).await;
         assert_eq!(ours.time_max, TIME_MAX);
     }
 
     #[tokio::test]
     async fn who_has_been_heard_is_not_waited_for() {
-        let (_client, mut ours) = speaking(TIME_MAX).await;
-        ours.speaking.ended();
+        let (_client, mut ours) = connected(TIME_MAX).await;
+        ours.in_progress.ended();
         assert!(begins_to_close(&mut ours).is_ready());
     }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 
 use hyper::body::{Body, Bytes, Frame, SizeHint};
@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 
 use crate::http::reply::OnSent;
 use crate::http::response_budget::Slot;
+use crate::sync::lock;
 
 /// Pieces that wait for their reader.
 const WAITING_MAX: usize = 1;
@@ -103,7 +104,7 @@ impl Body for Content {
             }
             Content::Pieces(Pieces(pieces)) => {
                 // Held for single polls, in which nothing panics.
-                let mut pieces = pieces.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut pieces = lock(pieces);
                 ready!(pieces.poll_recv(context))
             }
         };

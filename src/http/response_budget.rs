@@ -3,12 +3,13 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
 use crate::http::reply::OnSent;
+use crate::sync::lock;
 
 /// Bytes of answers that wait to be read. A larger answer counts as so many: it has all of the room to itself. (There
 /// are pages that a tool's answer says twice and escaped, at eight times their length.)
@@ -65,7 +66,7 @@ pub(in crate::http) struct Slot {
 
 impl ResponseBudget {
     fn unread(&self) -> MutexGuard<'_, Unread> {
-        self.unread.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.unread)
     }
 }
 
@@ -141,16 +142,12 @@ impl Slot {
 
     /// Dropped uncalled if the connection ends before.
     pub(in crate::http) fn call_when_flushed(&self, on_sent: OnSent) {
-        *self.on_sent.lock().unwrap_or_else(PoisonError::into_inner) = Some(on_sent);
+        *lock(&self.on_sent) = Some(on_sent);
     }
 
     /// All that was written has been handed over to the kernel.
     pub(in crate::http) fn flushed(&self) {
-        let on_sent = self
-            .on_sent
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let on_sent = lock(&self.on_sent).take();
         if let Some(on_sent) = on_sent {
             on_sent.call();
         }
@@ -187,7 +184,7 @@ impl Slot {
     }
 
     /// The client, or the kernel for it, has taken so much.
-    pub(in crate::http) fn taken(&self, bytes: usize) {
+    pub(in crate::http) fn note_taken(&self, bytes: usize) {
         self.reader.taken.fetch_add(bytes, Ordering::Relaxed);
     }
 

@@ -222,7 +222,7 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
         let (shell, stopping, settings) =
             (self.shell.clone(), self.stopping.clone(), self.settings);
         let slot = Arc::new(Slot::new(&self.response_budget));
-        let speaking = Arc::<RequestInProgress>::default();
+        let in_progress = Arc::<RequestInProgress>::default();
         let turns = Arc::new(Turns::new(&self.idle));
         let exchange = Arc::<Exchange>::default();
         self.connections.spawn(async move {
@@ -239,7 +239,7 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
             let Some(stream) = stream else { return };
             let is_new = AtomicBool::new(true);
             let service = service_fn(|request: Request<Incoming>| {
-                let (shell, slot, speaking) = (shell.clone(), slot.clone(), speaking.clone());
+                let (shell, slot, in_progress) = (shell.clone(), slot.clone(), in_progress.clone());
                 let (turns, exchange, transport) = (turns.clone(), exchange.clone(), transport.clone());
                 is_new.store(false, Ordering::Relaxed);
                 exchange.begin();
@@ -258,7 +258,7 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
                     let mut answer = match &transport {
                         Transport::ToHttps(to_https) => shell.answer_in_clear(to_https, &request, peer, &slot),
                         Transport::Plain | Transport::Tls(_) => {
-                            shell.answer(request, peer, &slot, &speaking, is_full).await
+                            shell.answer(request, peer, &slot, &in_progress, is_full).await
                         }
                     };
                     if matches!(transport, Transport::Tls(_)) {
@@ -269,7 +269,7 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
                     Ok::<_, std::convert::Infallible>(answer.map(|body| exchange.follow(body)))
                 }
             });
-            let io = LingeringClose::new(stream, speaking.clone(), settings.header_time_max);
+            let io = LingeringClose::new(stream, in_progress.clone(), settings.header_time_max);
             let io = WriteTimeout::new(io, settings.write_stall_max, slot.clone(), turns.clone());
             let io = Explaining::new(io, exchange.clone(), |status, line_bytes| {
                 shell.unparsed(status, line_bytes, peer, &slot)

@@ -18,7 +18,9 @@ use crate::http::call::{Call, Peer, Query};
 use crate::http::coding::{self, Accepted, Encoder};
 use crate::http::connection_limit::{ConnectionLimit, ConnectionPermit, Full};
 use crate::http::forwarded::TrustedProxies;
-use crate::http::hooks::{Admission, Arrived, Asked, Hooks, PageAsked, Refused, Seen, method_list};
+use crate::http::hooks::{
+    Admission, Arrived, Hooks, PageAsked, Refused, RequestFacts, Seen, method_list,
+};
 use crate::http::host;
 use crate::http::lingering_close::RequestInProgress;
 use crate::http::pieces::Content;
@@ -90,14 +92,14 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         request: Request<Incoming>,
         peer: Peer,
         slot: &Arc<Slot>,
-        speaking: &RequestInProgress,
+        in_progress: &RequestInProgress,
         is_full: bool,
     ) -> Response<Content> {
         let started = Instant::now();
         // hyper drops this future when the client leaves.
         let waiting = Arc::new(());
         if request.body().is_end_stream() {
-            speaking.ended();
+            in_progress.ended();
         }
         let unread = request.body().size_hint().upper();
         let request_id = self.request_ids.next();
@@ -115,7 +117,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         let mut pattern = "-";
         let mut reply = match is_full {
             true => {
-                let asked = Asked {
+                let asked = RequestFacts {
                     request_id: &request_id,
                     pattern: None,
                     accepts_html: false,
@@ -124,7 +126,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
                 (self.hooks.refuse)(&self.state, &Refused::TooManyRequests, &asked)
             }
             false => {
-                let watched = (speaking, &waiting);
+                let watched = (in_progress, &waiting);
                 self.reply(request, peer, &request_id, &mut pattern, watched)
                     .await
             }
@@ -142,7 +144,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             reply = self.encoder.encode(reply, coding).await;
         }
         if takes_room(&reply, peer) && !slot.begin(reply.length()).await {
-            let asked = Asked {
+            let asked = RequestFacts {
                 request_id: &request_id,
                 pattern: Some(pattern),
                 accepts_html: false,
@@ -155,7 +157,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             reply = (self.hooks.refuse)(&self.state, &refused, &asked);
         }
         reply.held = None;
-        if speaking.is_under_way() && unread.is_none_or(|bytes| bytes > SKIPPED_BYTES_MAX) {
+        if in_progress.is_under_way() && unread.is_none_or(|bytes| bytes > SKIPPED_BYTES_MAX) {
             reply = reply.fixed("connection", "close");
         }
         let seen = Seen {
@@ -182,7 +184,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         let started = Instant::now();
         let request_id = self.request_ids.next();
         let is_paid = self.carries_payment(request.headers());
-        let asked = Asked {
+        let asked = RequestFacts {
             request_id: &request_id,
             pattern: None,
             accepts_html: false,
@@ -230,14 +232,14 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         peer: Peer,
         request_id: &str,
         pattern: &mut &'static str,
-        (speaking, waiting): (&RequestInProgress, &Arc<()>),
+        (in_progress, waiting): (&RequestInProgress, &Arc<()>),
     ) -> Reply {
         let accepts_html = request
             .headers()
             .get("accept")
             .is_some_and(|accept| accept.as_bytes().starts_with(b"text/html"));
         let is_paid = self.carries_payment(request.headers());
-        let asked = |pattern| Asked {
+        let asked = |pattern| RequestFacts {
             request_id,
             pattern,
             accepts_html,
@@ -271,7 +273,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
                 let limit = row.body_bytes_max.unwrap_or(self.limits.body_bytes_max);
                 let body = self.read_body(body, limit).await;
                 if body.is_ok() {
-                    speaking.ended();
+                    in_progress.ended();
                 }
                 body
             }
@@ -318,7 +320,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
                     let never = HeaderValue::from_static("no-store");
                     reply.headers.entry("cache-control").or_insert(never);
                 }
-                // A limit that the handler found is nearer than the one at the door.
+                // A limit that the handler found is nearer than the one at admission.
                 for (name, value) in counted.iter().flatten() {
                     reply.headers.entry(name).or_insert(value.clone());
                 }
@@ -391,7 +393,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             414 | 431 => Refused::HeadersTooLarge,
             _ => Refused::BadRequest("The request's head is not well-formed HTTP/1.1"),
         };
-        let asked = Asked {
+        let asked = RequestFacts {
             request_id: &request_id,
             pattern: None,
             accepts_html: false,

@@ -10,7 +10,7 @@
 use std::fmt;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -27,6 +27,8 @@ use tokio_rustls::rustls::sign::CertifiedKey;
 use tokio_rustls::rustls::version::{TLS12, TLS13};
 use tokio_rustls::rustls::{self, ServerConfig};
 use tokio_rustls::server::TlsStream;
+
+use crate::sync::{read_lock, write_lock};
 
 /// From the accept to the end of the handshake; a slower client is closed.
 const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
@@ -119,13 +121,13 @@ impl Certificates {
 
     /// The text that proves `token`.
     pub(in crate::http) fn text(&self, token: &str) -> Option<String> {
-        let slots = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let slots = read_lock(&self.0);
         let (known, text) = slots.text.as_ref()?;
         (known == token).then(|| text.clone())
     }
 
     fn write(&self) -> std::sync::RwLockWriteGuard<'_, Slots> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
+        write_lock(&self.0)
     }
 }
 
@@ -133,7 +135,7 @@ impl ResolvesServerCert for Certificates {
     /// Another name than the certificate's gets a handshake failure: a client could not trust it, and a scanner learns
     /// nothing. No name at all, as for an IP address, gets the certificate.
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        let slots = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let slots = read_lock(&self.0);
         let is_authority = hello.alpn().is_some_and(|offered| offered.eq([ACME]));
         if is_authority {
             let (name, proof) = slots.proof.as_ref()?;

@@ -52,7 +52,7 @@ impl<I> WriteTimeout<I> {
         let latest = Instant::now() + self.limit;
         match outcome {
             Poll::Ready(Ok(bytes)) => {
-                self.slot.taken(bytes);
+                self.slot.note_taken(bytes);
                 if let Some(timer) = &mut self.timer {
                     let earned = u64::try_from(bytes / BYTES_PER_MILLISECOND_MIN);
                     let earned = Duration::from_millis(earned.unwrap_or(u64::MAX));

@@ -10,9 +10,9 @@ use std::time::Duration;
 use ureq::http;
 
 use crate::domain::amount::Amount;
+use crate::domain::evm::{Address, Nonce};
 use crate::domain::time::UnixSeconds;
 use crate::outside::roots;
-use crate::x402::address::{Address, Nonce};
 use crate::x402::eip3009::SecretKey;
 use crate::x402::payer::{
     self, Choice, PayerError, ReceivedChallenge, SignedPayment, Token, decode_settlement,

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_lane_has_a_bounded_queue() {
+    async fn a_limit_has_a_bounded_queue() {
         let limit = ConcurrencyLimit::new(2, LONG);
         let held = (limit.enter().await, limit.enter().await);
         let waiting: Vec<_> = (0..2 * WAITERS_OF_PLACE_MAX)
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_lane_without_wait_refuses_at_once() {
+    async fn a_limit_without_wait_refuses_at_once() {
         let limit = ConcurrencyLimit::new(1, Duration::ZERO);
         let held = limit.enter().await;
         assert!(is_refused_at_once(limit.enter()).await);
@@ -204,31 +204,31 @@ mod tests {
 
     #[tokio::test]
     async fn a_holder_takes_its_share_and_no_more() {
-        let shares = KeyedLimit::new(2, Duration::from_millis(20));
-        let held = (shares.place("a").await, shares.place("a").await);
+        let limit = KeyedLimit::new(2, Duration::from_millis(20));
+        let held = (limit.place("a").await, limit.place("a").await);
         assert!(held.0.is_ok() && held.1.is_ok());
-        assert_eq!(shares.place("a").await.err(), Some(Saturated));
-        assert!(shares.place("b").await.is_ok());
+        assert_eq!(limit.place("a").await.err(), Some(Saturated));
+        assert!(limit.place("b").await.is_ok());
         drop(held);
-        assert!(shares.place("a").await.is_ok());
+        assert!(limit.place("a").await.is_ok());
     }
 
     #[tokio::test]
     async fn a_holder_has_a_bounded_queue() {
-        let shares = KeyedLimit::new(1, LONG);
-        let held = shares.place("a").await;
+        let limit = KeyedLimit::new(1, LONG);
+        let held = limit.place("a").await;
         let waiting: Vec<_> = (0..WAITERS_OF_HOLDER_MAX)
             .map(|_| {
-                let shares = shares.clone();
-                tokio::spawn(async move { shares.place("a").await.is_ok() })
+                let limit = limit.clone();
+                tokio::spawn(async move { limit.place("a").await.is_ok() })
             })
             .collect();
-        let of_a = shares.holder("a").expect("it is there");
+        let of_a = limit.holder("a").expect("it is there");
         while of_a.waiters.available_permits() > 0 {
             tokio::task::yield_now().await;
         }
-        assert!(is_refused_at_once(shares.place("a")).await);
-        assert!(shares.place("b").await.is_ok());
+        assert!(is_refused_at_once(limit.place("a")).await);
+        assert!(limit.place("b").await.is_ok());
         drop(held);
         for call in waiting {
             assert!(call.await.expect("no panic"));
@@ -237,25 +237,25 @@ mod tests {
 
     #[tokio::test]
     async fn holders_without_a_call_are_forgotten() {
-        let shares = KeyedLimit::new(1, Duration::from_millis(20));
-        let kept = shares.place("kept").await;
+        let limit = KeyedLimit::new(1, Duration::from_millis(20));
+        let kept = limit.place("kept").await;
         for number in 0..2 * HOLDERS_MAX {
-            assert!(shares.place(&number.to_string()).await.is_ok());
+            assert!(limit.place(&number.to_string()).await.is_ok());
         }
-        assert!(shares.holders.lock().expect("not poisoned").len() <= HOLDERS_MAX);
-        assert_eq!(shares.place("kept").await.err(), Some(Saturated));
+        assert!(limit.holders.lock().expect("not poisoned").len() <= HOLDERS_MAX);
+        assert_eq!(limit.place("kept").await.err(), Some(Saturated));
         drop(kept);
     }
 
     #[tokio::test]
     async fn holders_with_a_call_are_bounded() {
-        let shares = KeyedLimit::new(1, LONG);
+        let limit = KeyedLimit::new(1, LONG);
         let mut held = Vec::new();
         for number in 0..HOLDERS_MAX {
-            held.push(shares.place(&number.to_string()).await.expect("room"));
+            held.push(limit.place(&number.to_string()).await.expect("room"));
         }
-        assert!(is_refused_at_once(shares.place("one more")).await);
+        assert!(is_refused_at_once(limit.place("one more")).await);
         held.pop();
-        assert!(shares.place("one more").await.is_ok());
+        assert!(limit.place("one more").await.is_ok());
     }
 }

@@ -13,11 +13,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::domain::amount::Amount;
+use crate::domain::evm::{Address, Network, TransactionHash};
 use crate::domain::margin::GasPrice;
 use crate::domain::time::UnixSeconds;
 use crate::outside::call::{ConcurrencyLimit, Saturated};
-use crate::x402::address::{Address, Network, TransactionHash};
-use crate::x402::onchain::{Asked, Log, Mark, Proven};
+use crate::x402::onchain::{ExpectedPayment, Log, Mark, Proven};
 
 use client::Client;
 pub use error::{ChainError, SettingsError};
@@ -84,7 +84,7 @@ pub(crate) type Fake = Arc<dyn Fn(&Inquiry, UnixSeconds) -> Result<Fate, ChainEr
 /// An authorization whose end is to be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inquiry {
-    pub asked: Asked,
+    pub asked: ExpectedPayment,
     /// When we first saw it.
     pub since: UnixSeconds,
     pub valid_before: UnixSeconds,

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use jiff::Timestamp;
+
 use crate::domain::time::UnixSeconds;
 
 /// Where time comes from.
@@ -28,6 +30,17 @@ impl Clock {
                     .map_or(0, |time| time.as_secs()),
             ),
             Clock::Manual(now) => UnixSeconds(now.load(Ordering::SeqCst)),
+        }
+    }
+
+    /// The same with fractions of a second, for the log.
+    pub fn timestamp(&self) -> Timestamp {
+        match self {
+            Clock::System => Timestamp::try_from(SystemTime::now()).unwrap_or_default(),
+            Clock::Manual(_) => {
+                let seconds = i64::try_from(self.now().0).unwrap_or(i64::MAX);
+                Timestamp::from_second(seconds).unwrap_or_default()
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Cached addresses of an upstream. ureq resolves before every request, even on an open connection, and starts a thread for
 //! that: a third of a call's cost.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use ureq::Error;
@@ -9,6 +9,8 @@ use ureq::config::Config;
 use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
+
+use crate::sync::lock;
 
 /// How long an answer is believed. Short beside any name's own lifetime, long beside a call.
 const BELIEVED: Duration = Duration::from_secs(10);
@@ -27,14 +29,13 @@ impl Resolver for Remembered {
         config: &Config,
         timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, Error> {
-        let known = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock(&self.answer);
         match &*known {
             Some((asked, addresses)) if asked.elapsed() < BELIEVED => return Ok(addresses.clone()),
             _ => drop(known),
         }
         let addresses = self.system.resolve(uri, config, timeout)?;
-        *self.answer.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some((Instant::now(), addresses.clone()));
+        *lock(&self.answer) = Some((Instant::now(), addresses.clone()));
         Ok(addresses)
     }
 }

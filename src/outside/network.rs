@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io;
 use std::net::{AddrParseError, IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Handle};
@@ -24,7 +24,7 @@ use tokio::time::timeout;
 use crate::domain::target::{TargetError, TargetUrl, check_answers};
 use crate::outside::call::{KeyedLimit, Saturated};
 use crate::outside::network::dns::{Failure, Resolver};
-use crate::sync::lock;
+use crate::sync::{lock, read_lock, write_lock};
 
 pub use crate::outside::network::dns::NameServers;
 
@@ -338,13 +338,11 @@ impl Network {
 
     /// Puts other hosts in place of those that the operator blocks.
     pub fn block(&self, hosts: ForbiddenHosts) {
-        let blocked = self.shared.blocked.write();
-        *blocked.unwrap_or_else(PoisonError::into_inner) = hosts;
+        *write_lock(&self.shared.blocked) = hosts;
     }
 
     fn refuses(&self, host: &str, addresses: &[IpAddr]) -> bool {
-        let blocked = self.shared.blocked.read();
-        let blocked = blocked.unwrap_or_else(PoisonError::into_inner);
+        let blocked = read_lock(&self.shared.blocked);
         self.shared.forbidden.holds(host, addresses) || blocked.holds(host, addresses)
     }
 
@@ -393,18 +391,18 @@ impl Network {
             Asker::Client(_) => (settings.free_wait_max, &shared.free, &shared.free_waiters),
         };
         let taken = async {
-            let mut shares = Vec::new();
+            let mut of_asker = Vec::new();
             if let Asker::Client(client) = asker {
                 // All of the operator's questions together are one client's.
                 let client = client.map_or_else(String::new, |client| client.to_string());
-                shares.push(shared.free_of_client.place(&client).await?);
-                shares.push(shared.free_of_domain.place(target.domain()).await?);
+                of_asker.push(shared.free_of_client.place(&client).await?);
+                of_asker.push(shared.free_of_domain.place(target.domain()).await?);
             }
-            // After the shares, so that one client cannot be all those that wait.
+            // After those places, so that one client cannot be all those that wait.
             let _waiter = waiters.try_acquire().map_err(|_| Saturated)?;
             let place = places.clone().acquire_owned().await;
             Ok(Places {
-                _shares: shares,
+                _of_asker: of_asker,
                 _place: place.map_err(|_| Saturated)?,
             })
         };
@@ -475,7 +473,7 @@ impl Network {
 
 /// What a lookup occupies.
 struct Places {
-    _shares: Vec<OwnedSemaphorePermit>,
+    _of_asker: Vec<OwnedSemaphorePermit>,
     _place: OwnedSemaphorePermit,
 }
 

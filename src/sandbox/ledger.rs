@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 
 use crate::domain::amount::Amount;
+use crate::domain::evm::{Address, Network, Nonce, TransactionHash};
+use crate::domain::keccak::keccak256;
 use crate::domain::time::UnixSeconds;
-use crate::x402::address::{Address, Network, Nonce, TransactionHash};
 use crate::x402::eip3009::{self, Domain, SignatureError};
-use crate::x402::keccak::keccak256;
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::PaymentRequirements;
 

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::domain::amount::Amount;
-use crate::x402::address::{Address, Network, Nonce, Signature};
+use crate::domain::evm::{Address, Network, Nonce, Signature};
 use crate::x402::eip3009::{Domain, SecretKey};
 use crate::x402::wire::{Authorization, Extra, Scheme};
 

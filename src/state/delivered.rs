@@ -1,7 +1,7 @@
 //! A finished sale, and whether its answer has been sent.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::domain::keys::PaymentKey;
 use crate::domain::level::LineItem;
@@ -10,6 +10,7 @@ use crate::domain::time::UnixSeconds;
 use crate::outside::clock::Clock;
 use crate::outside::memory::MemoryPermit;
 use crate::state::in_flight::InFlight;
+use crate::sync::lock;
 
 /// A finished sale.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +52,7 @@ impl Body {
 
     /// What is to be dropped once the answer is counted among those that wait to be read.
     pub fn permit(&self) -> Option<MemoryPermit> {
-        let mut permit = self.permit.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut permit = lock(&self.permit);
         permit.take()
     }
 }

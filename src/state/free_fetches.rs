@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::domain::rate::FreeQuota;
+use crate::sync::lock;
 
 /// Since every client that is remembered had a fetch, there are no more of them than fetches in a day.
 #[derive(Debug, Default)]
@@ -20,7 +21,7 @@ struct Day {
 impl FreeFetches {
     /// Counts a fetch on a day if the quota allows one. The operator has no address and counts among all.
     pub fn take(&self, client: Option<IpAddr>, day: u64, quota: FreeQuota) -> bool {
-        let mut today = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut today = lock(&self.0);
         if today.number != day {
             *today = Day {
                 number: day,

@@ -1,18 +1,16 @@
 //! The results of the background probes, and whether sales are open.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
-
-use tokio_util::task::TaskTracker;
 
 use crate::domain::amount::Amount;
 use crate::domain::certificate::Certificate;
 use crate::domain::level::Product;
 use crate::domain::margin::GasPrice;
-use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::outside::facilitator::CallError;
+use crate::sync::lock;
 
 #[derive(Debug, Default)]
 pub struct Health {
@@ -59,6 +57,19 @@ pub struct TlsHealth {
     pub renew_at: UnixSeconds,
     /// Why the last renewal failed.
     pub trouble: Option<String>,
+}
+
+/// Why no sale may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotSelling {
+    Stopping,
+    /// By the operator.
+    Paused,
+    /// The data file has failed, or does not answer.
+    StoreDown,
+    DiskLow,
+    /// No room for another report.
+    ReportsFull,
 }
 
 /// How long a refusal of our credentials is believed without another try: a buyer tries again only if we seem to sell.
@@ -113,41 +124,31 @@ impl Health {
     }
 
     fn renderer_mut(&self) -> MutexGuard<'_, RendererHealth> {
-        self.renderer.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.renderer)
     }
 
     /// Whether a sale may begin.
-    pub fn check_can_sell(&self, tasks: &TaskTracker) -> Result<(), Refusal> {
-        let refuse = |message: &str| Err(Refusal::new(Code::Overloaded, message));
-        if self.stopping.load(Ordering::Relaxed) || tasks.is_closed() {
-            return refuse(
-                "The service is restarting. The payment was not used: repeat the same request.",
-            );
+    pub fn check_can_sell(&self) -> Result<(), NotSelling> {
+        if self.is_stopping() {
+            return Err(NotSelling::Stopping);
         }
         if self.paused_since().is_some() {
-            return Err(paused());
+            return Err(NotSelling::Paused);
         }
-        if self.store_down() || self.disk_low.load(Ordering::Relaxed) {
-            return refuse(
-                "The service cannot record sales at the moment. The payment was not used: try again later.",
-            );
+        if self.store_down() {
+            return Err(NotSelling::StoreDown);
+        }
+        if self.disk_low() {
+            return Err(NotSelling::DiskLow);
         }
         Ok(())
     }
 
     /// Whether this product may be sold: what is paid for is never dropped to make room, so there must be room.
-    pub fn check_can_sell_product(
-        &self,
-        tasks: &TaskTracker,
-        product: Product,
-    ) -> Result<(), Refusal> {
-        self.check_can_sell(tasks)?;
+    pub fn check_can_sell_product(&self, product: Product) -> Result<(), NotSelling> {
+        self.check_can_sell()?;
         if product != Product::Context && self.reports_full() {
-            return Err(Refusal::new(
-                Code::Overloaded,
-                "There is no room for another report at the moment. The payment was not used: try again later, or buy \
-                 the page alone.",
-            ));
+            return Err(NotSelling::ReportsFull);
         }
         Ok(())
     }
@@ -180,22 +181,21 @@ impl Health {
     }
 
     pub fn note_mail(&self, is_taken: bool, at: UnixSeconds) {
-        let mut mail = self.mail.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut mail = lock(&self.mail);
         *mail = Some(MailTry { is_taken, at });
     }
 
     /// `None` while no mail has been due.
     pub fn mail(&self) -> Option<MailTry> {
-        *self.mail.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.mail)
     }
 
     pub fn tls(&self) -> TlsHealth {
-        let tls = self.tls.lock();
-        tls.unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.tls).clone()
     }
 
     pub fn change_tls(&self, change: impl FnOnce(&mut TlsHealth)) {
-        change(&mut self.tls.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut lock(&self.tls));
     }
 
     pub fn note_backup(&self, at: UnixSeconds) {
@@ -224,10 +224,7 @@ impl Health {
     }
 
     pub fn facilitator(&self) -> Option<Facilitator> {
-        self.facilitator
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.facilitator).clone()
     }
 
     /// What came of a verification. What a strange payment can provoke says nothing about the facilitator.
@@ -253,8 +250,7 @@ impl Health {
     }
 
     fn verify_trouble(&self) -> MutexGuard<'_, Option<(CallError, UnixSeconds)>> {
-        let trouble = self.verify_trouble.lock();
-        trouble.unwrap_or_else(PoisonError::into_inner)
+        lock(&self.verify_trouble)
     }
 
     pub fn unsettled_full(&self) -> bool {
@@ -274,15 +270,12 @@ impl Health {
     }
 
     pub fn gas(&self) -> Gas {
-        self.gas
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.gas).clone()
     }
 
     /// The price of gas, unless it is too old to be believed.
     pub fn gas_price(&self, now: UnixSeconds, age_max: u64) -> Option<GasPrice> {
-        let gas = self.gas.lock().unwrap_or_else(PoisonError::into_inner);
+        let gas = lock(&self.gas);
         let is_fresh = now.since(gas.known_at) <= age_max;
         gas.price.filter(|_| is_fresh)
     }
@@ -297,12 +290,4 @@ impl Health {
 /// Whether only the operator can end it.
 fn is_denial(error: &CallError) -> bool {
     matches!(error, CallError::Denied(_) | CallError::Redirected(_))
-}
-
-/// The refusal of a paid request while the operator has paused sales.
-pub fn paused() -> Refusal {
-    Refusal::new(
-        Code::Paused,
-        "The operator has paused sales for the moment. Nothing was charged and no payment was used: come back later.",
-    )
 }

@@ -1,9 +1,11 @@
 //! The markdown of constant pages, each made once.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::OnceCell;
+
+use crate::sync::lock;
 
 /// A page as markdown.
 #[derive(Clone, Debug)]
@@ -18,7 +20,7 @@ pub struct Alternates(Mutex<HashMap<&'static str, Arc<OnceCell<Markdown>>>>);
 
 impl Alternates {
     pub fn of(&self, pattern: &'static str) -> Arc<OnceCell<Markdown>> {
-        let mut pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pages = lock(&self.0);
         pages.entry(pattern).or_default().clone()
     }
 }

@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::config::Config;
+use crate::domain::evm::{Address, Network};
 use crate::domain::level::{Level, LineItem, Product};
 use crate::domain::purchase::Purchase;
 use crate::domain::time::UnixSeconds;
 use crate::pages::assets::ICON_PATH;
 use crate::signing::Signer;
-use crate::x402::address::{Address, Network};
 use crate::x402::challenge::{Bazaar, Challenge, ChallengeError, ChallengeInputs};
 use crate::x402::offer_receipt::{self, OFFER_RECEIPT};
 use crate::x402::resource::Resource;

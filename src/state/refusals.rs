@@ -1,12 +1,13 @@
 //! The latest refused requests with a payment, in memory.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use crate::domain::evm::Address;
 use crate::domain::level::{Level, Product};
 use crate::domain::refusal::Code;
 use crate::domain::time::UnixSeconds;
-use crate::x402::address::Address;
+use crate::sync::lock;
 
 /// Refusals that are kept.
 pub const REFUSALS_MAX: usize = 256;
@@ -29,12 +30,12 @@ pub struct Refusals(Mutex<VecDeque<RefusedPayment>>);
 impl Refusals {
     /// Newest first.
     pub fn newest(&self) -> Vec<RefusedPayment> {
-        let refusals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let refusals = lock(&self.0);
         refusals.iter().rev().cloned().collect()
     }
 
     pub fn add(&self, refused: RefusedPayment) {
-        let mut refusals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut refusals = lock(&self.0);
         if refusals.len() == REFUSALS_MAX {
             refusals.pop_front();
         }

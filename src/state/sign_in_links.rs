@@ -1,11 +1,12 @@
 //! One-time links that sign a browser in to the operator's console. Only their hashes are held, and only until they are
 //! used or a few minutes old; a restart ends them.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use ring::digest::{SHA256, digest};
 
 use crate::domain::time::UnixSeconds;
+use crate::sync::lock;
 
 /// How long a link is good.
 pub const SIGN_IN_LINK_SECONDS: u64 = 600;
@@ -47,7 +48,7 @@ impl SignInLinks {
     }
 
     fn good(&self, now: UnixSeconds) -> MutexGuard<'_, Vec<Link>> {
-        let mut links = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut links = lock(&self.0);
         links.retain(|link| now < link.expires_at);
         links
     }

@@ -3,11 +3,12 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use ring::hmac;
 
 use crate::domain::time::UnixSeconds;
+use crate::sync::lock;
 use crate::x402::sign_in::{AGE_SECONDS_MAX, SignInError};
 
 /// Used nonces that are held at the same time.
@@ -49,7 +50,7 @@ impl SignInNonces {
         let Some((random, end)) = self.read(nonce).filter(|(_, end)| now < *end) else {
             return Ok(Err(SignInError::NonceUnknown));
         };
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = lock(&self.used);
         if used.contains_key(&random) {
             return Ok(Err(SignInError::NonceUsed));
         }

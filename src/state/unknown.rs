@@ -1,12 +1,13 @@
 //! Counts each payer's unknown settlements, in memory, and limits them.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::domain::evm::Address;
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{Payment, State};
 use crate::domain::refusal::{Code, Refusal};
+use crate::sync::lock;
 
 /// Unknown settlements of one payer at once; further payments of that payer are not taken. Those that are under way when
 /// it is reached may still become unknown.
@@ -21,10 +22,7 @@ pub struct Unknown {
 impl Unknown {
     /// Keeps the count in step with a payment's record.
     pub fn note(&self, key: PaymentKey, payment: &Payment) {
-        let mut of_payers = self
-            .of_payers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut of_payers = lock(&self.of_payers);
         if is_looked_into(payment) {
             of_payers.entry(payment.payer).or_default().insert(key);
         } else if let Some(keys) = of_payers.get_mut(&payment.payer) {
@@ -37,10 +35,7 @@ impl Unknown {
 
     /// Whether another payment of this payer is taken.
     pub fn check(&self, payer: Address) -> Result<(), Refusal> {
-        let of_payers = self
-            .of_payers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let of_payers = lock(&self.of_payers);
         match of_payers.get(&payer).map_or(0, HashSet::len) {
             open if open >= UNKNOWN_OF_PAYER_MAX => Err(Refusal::new(
                 Code::RateLimited,

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
-use std::sync::{PoisonError, RwLock};
+use std::sync::RwLock;
+
+use crate::sync::{read_lock, write_lock};
 
 /// A multiple of the pages that redb writes, so that few blocks are held for one write.
 const BLOCK_BYTES: u64 = 4096;
@@ -69,12 +71,12 @@ fn usize_of(bytes: u64) -> usize {
 
 impl redb::StorageBackend for CopyOnWrite {
     fn len(&self) -> io::Result<u64> {
-        let written = self.written.read().unwrap_or_else(PoisonError::into_inner);
+        let written = read_lock(&self.written);
         Ok(written.bytes)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let written = self.written.read().unwrap_or_else(PoisonError::into_inner);
+        let written = read_lock(&self.written);
         if offset.saturating_add(out.len() as u64) > written.bytes {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -94,7 +96,7 @@ impl redb::StorageBackend for CopyOnWrite {
     }
 
     fn set_len(&self, bytes: u64) -> io::Result<()> {
-        let mut written = self.written.write().unwrap_or_else(PoisonError::into_inner);
+        let mut written = write_lock(&self.written);
         // What is cut off and grows again must be zeros, not what the file has there.
         for number in bytes.div_ceil(BLOCK_BYTES)..written.bytes.div_ceil(BLOCK_BYTES) {
             written
@@ -119,7 +121,7 @@ impl redb::StorageBackend for CopyOnWrite {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let mut written = self.written.write().unwrap_or_else(PoisonError::into_inner);
+        let mut written = write_lock(&self.written);
         for (number, inside, range) in parts(offset, data.len()) {
             let data = &data[range];
             let mut block = match written.blocks.remove(&number) {
@@ -139,46 +141,46 @@ mod tests {
 
     use super::*;
 
-    fn overlay(name: &str, bytes: &[u8]) -> (std::path::PathBuf, CopyOnWrite) {
-        let name = format!("context402-overlay-{name}-{}", std::process::id());
+    fn copy_of(name: &str, bytes: &[u8]) -> (std::path::PathBuf, CopyOnWrite) {
+        let name = format!("context402-copy-on-write-{name}-{}", std::process::id());
         let path = std::env::temp_dir().join(name);
         std::fs::write(&path, bytes).expect("written");
         let file = File::open(&path).expect("there");
         (path, CopyOnWrite::over(file).expect("its length"))
     }
 
-    fn all(overlay: &CopyOnWrite) -> Vec<u8> {
-        let mut bytes = vec![0; usize_of(overlay.len().expect("a length"))];
-        overlay.read(0, &mut bytes).expect("reads");
+    fn all(copy: &CopyOnWrite) -> Vec<u8> {
+        let mut bytes = vec![0; usize_of(copy.len().expect("a length"))];
+        copy.read(0, &mut bytes).expect("reads");
         bytes
     }
 
     #[test]
     fn what_is_written_is_read_back_and_the_file_stays_as_it_was() {
         let bytes: Vec<u8> = (0..10_000u32).map(|n| (n % 251) as u8).collect();
-        let (path, overlay) = overlay("write", &bytes);
-        overlay.write(4_000, &[7; 5_000]).expect("writes");
+        let (path, copy) = copy_of("write", &bytes);
+        copy.write(4_000, &[7; 5_000]).expect("writes");
         let mut expected = bytes.clone();
         expected[4_000..9_000].fill(7);
-        assert_eq!(all(&overlay), expected);
-        overlay.set_len(12_000).expect("grows");
-        overlay.write(11_000, &[8; 1_000]).expect("writes");
+        assert_eq!(all(&copy), expected);
+        copy.set_len(12_000).expect("grows");
+        copy.write(11_000, &[8; 1_000]).expect("writes");
         expected.resize(11_000, 0);
         expected.resize(12_000, 8);
-        assert_eq!(all(&overlay), expected);
+        assert_eq!(all(&copy), expected);
         assert_eq!(std::fs::read(&path).expect("there"), bytes);
         std::fs::remove_file(path).expect("gone");
     }
 
     #[test]
     fn what_was_cut_off_does_not_come_back() {
-        let (path, overlay) = overlay("cut", &[1; 10_000]);
-        overlay.set_len(5_000).expect("shrinks");
-        assert!(overlay.read(4_999, &mut [0; 2]).is_err(), "beyond the end");
-        overlay.set_len(10_000).expect("grows");
+        let (path, copy) = copy_of("cut", &[1; 10_000]);
+        copy.set_len(5_000).expect("shrinks");
+        assert!(copy.read(4_999, &mut [0; 2]).is_err(), "beyond the end");
+        copy.set_len(10_000).expect("grows");
         let mut expected = vec![1; 5_000];
         expected.resize(10_000, 0);
-        assert_eq!(all(&overlay), expected);
+        assert_eq!(all(&copy), expected);
         std::fs::remove_file(path).expect("gone");
     }
 }

@@ -40,11 +40,12 @@ mod verify;
 
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use crate::domain::time::UnixSeconds;
 use crate::store::handle::Handle;
+use crate::sync::lock;
 
 pub use backup::{BackupError, CopyOptions};
 pub use bundle_quotes::BundleQuoteRecord;
@@ -181,7 +182,7 @@ impl Store {
         self.threads.look_up(work)
     }
 
-    /// Resolves when the file has failed and the process should end, so that its supervisor starts it anew.
+    /// Resolves when the file has failed and the process should end, so that its supervisor restarts it.
     pub async fn failed(&self) {
         self.threads.failed().await;
     }
@@ -240,7 +241,7 @@ impl Store {
 
     /// Nothing panics while it is held.
     fn counted(&self) -> MutexGuard<'_, Option<Counted>> {
-        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.counted)
     }
 }
 

@@ -133,7 +133,7 @@ impl Tables<'_> {
         Ok(self.mail(key)?.filter(is_waiting))
     }
 
-    /// Has a mail that is not sent tried anew, from now on. `None` when there is none.
+    /// Makes a mail that was not sent due again now. `None` when there is none.
     pub fn retry_mail(
         &mut self,
         key: MailKey,

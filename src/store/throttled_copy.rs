@@ -5,13 +5,14 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use redb::StorageBackend;
 use redb::backends::FileBackend;
 
 use crate::store::disk_space::DiskSpace;
+use crate::sync::lock;
 
 /// Written between two pauses. What piles up in the kernel is written to the disk in one go, and everybody's commits
 /// wait behind it: that must be soon over.
@@ -86,7 +87,7 @@ impl Throttled {
     }
 
     fn pace(&self, bytes: usize) -> io::Result<()> {
-        let mut stretch = self.stretch.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stretch = lock(&self.stretch);
         stretch.bytes += bytes;
         if stretch.bytes < STRETCH_BYTES {
             return Ok(());
@@ -158,7 +159,8 @@ mod tests {
     /// Files without contents, in a folder of the test's own.
     #[test]
     fn a_copy_gives_up_before_the_data_file_has_grown_too_much() {
-        let folder = std::env::temp_dir().join(format!("context402-paced-{}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("context402-throttled-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a temporary folder");
         let file = |name: &str| File::create_new(folder.join(name)).expect("a new file");
         let (data, path) = (file("data"), folder.join("data"));

@@ -47,19 +47,19 @@ pub(in crate::store) fn verify(path: &Path, settings: Settings) -> Result<Verifi
     if bytes == 0 {
         return Err(damaged(path, "it is empty"));
     }
-    let overlay = CopyOnWrite::over(file).map_err(io)?;
-    caught(path, || look_through(path, overlay, bytes, settings))
+    let backend = CopyOnWrite::over(file).map_err(io)?;
+    caught(path, || look_through(path, backend, bytes, settings))
 }
 
 fn look_through(
     path: &Path,
-    overlay: CopyOnWrite,
+    backend: CopyOnWrite,
     bytes: u64,
     settings: Settings,
 ) -> Result<Verified, OpenError> {
     let mut database = Database::builder()
         .set_cache_size(settings.cache_bytes)
-        .create_with_backend(overlay)
+        .create_with_backend(backend)
         .map_err(|error| from_redb(path, error))?;
     let found = read_meta(&database, path)?;
     if found.schema > SCHEMA_VERSION {

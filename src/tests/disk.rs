@@ -2,10 +2,11 @@
 //! single writes. It can also lie about its syncs, and fail at its n-th operation.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use redb::StorageBackend;
 
+use crate::sync::lock;
 use crate::tests::dice::Dice;
 
 /// What a disk writes as a whole or not at all.
@@ -146,7 +147,7 @@ impl Disk {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

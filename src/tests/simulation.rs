@@ -16,6 +16,7 @@ use tokio::runtime::Runtime;
 use crate::config::Config;
 use crate::domain::bundle::Bundle;
 use crate::domain::check::CheckDepth;
+use crate::domain::evm::Nonce;
 use crate::domain::level::Level;
 use crate::domain::pack::Pack;
 use crate::domain::payment::State;
@@ -28,7 +29,6 @@ use crate::tests::simulation::buyers::{Buyers, Message, Signed, Wish};
 use crate::tests::simulation::service::{SETTINGS, Service, config, shifted};
 use crate::tests::simulation::world::World;
 use crate::tests::tell;
-use crate::x402::address::Nonce;
 
 const HISTORIES: u64 = 1_000;
 const BEGINNING: UnixSeconds = UnixSeconds(1_795_248_000);

@@ -7,8 +7,8 @@ use std::fmt;
 use secp256k1::ecdsa::{RecoverableSignature, RecoveryId};
 use secp256k1::{Message, PublicKey};
 
-use crate::x402::address::{Address, Signature};
-use crate::x402::keccak::keccak256;
+use crate::domain::evm::{Address, Signature};
+use crate::domain::keccak::keccak256;
 use crate::x402::wire::{Authorization, PaymentRequirements};
 
 const DOMAIN_TYPE: &[u8] =
@@ -198,7 +198,7 @@ impl SecretKey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::x402::address::Nonce;
+    use crate::domain::evm::Nonce;
     use crate::x402::vectors;
 
     #[test]

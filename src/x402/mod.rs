@@ -12,8 +12,6 @@ pub mod resource;
 pub mod sender_proof;
 pub mod sign_in;
 
-pub use crate::domain::{evm as address, keccak};
-
 pub mod eip3009;
 pub mod encoding;
 pub mod json;

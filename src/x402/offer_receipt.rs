@@ -9,9 +9,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::domain::evm::{Address, Network, Signature};
 use crate::domain::time::UnixSeconds;
 use crate::signing::{self, BadJws, PublicKey, Signer};
-use crate::x402::address::{Address, Network, Signature};
 use crate::x402::challenge::SCHEMA_DIALECT;
 use crate::x402::eip3009::recover;
 use crate::x402::wire::{PaymentRequirements, Scheme};

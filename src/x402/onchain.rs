@@ -2,12 +2,12 @@
 //! transaction's logs prove. It does not know where the logs come from, nor whether their blocks stay.
 
 use crate::domain::amount::Amount;
-use crate::x402::address::{Address, Network, Nonce, TransactionHash};
-use crate::x402::keccak::keccak256;
+use crate::domain::evm::{Address, Network, Nonce, TransactionHash};
+use crate::domain::keccak::keccak256;
 
 /// The authorization that is asked about, and the payment that it should have made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct ExpectedPayment {
     pub network: Network,
     pub token: Address,
     pub from: Address,
@@ -120,7 +120,7 @@ pub fn word_number(answer: &[u8]) -> Option<u128> {
         .then(|| u128::from_be_bytes(low))
 }
 
-impl Asked {
+impl ExpectedPayment {
     /// What this log says of the authorization; `None` when it is about something else.
     pub fn mark(&self, log: &Log) -> Option<Mark> {
         let [topic, from, nonce] = log.topics[..] else {
@@ -258,8 +258,8 @@ mod tests {
     const US: Address = Address([0x40; 20]);
     const NONCE: Nonce = Nonce([7; 32]);
 
-    fn asked() -> Asked {
-        Asked {
+    fn asked() -> ExpectedPayment {
+        ExpectedPayment {
             network: Network(8453),
             token: TOKEN,
             from: PAYER,

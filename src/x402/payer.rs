@@ -6,8 +6,8 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 
 use crate::domain::amount::Amount;
+use crate::domain::evm::{Address, Network, Nonce, Signature};
 use crate::domain::time::UnixSeconds;
-use crate::x402::address::{Address, Network, Nonce, Signature};
 use crate::x402::challenge::PAYMENT_IDENTIFIER;
 use crate::x402::eip3009::{Domain, SecretKey};
 use crate::x402::wire::{Authorization, PaymentRequirements, SettleResponse};

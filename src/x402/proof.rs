@@ -11,9 +11,9 @@ use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
 use crate::domain::amount::Amount;
+use crate::domain::evm::{Address, Network, Nonce};
 use crate::domain::keys::PayloadHash;
 use crate::domain::time::UnixSeconds;
-use crate::x402::address::{Address, Network, Nonce};
 use crate::x402::challenge::{Advertised, PAYMENT_IDENTIFIER};
 use crate::x402::resource::Resource;
 use crate::x402::wire::{Authorization, PaymentPayload, PaymentRequirements};

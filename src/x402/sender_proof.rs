@@ -1,9 +1,9 @@
 //! The proof that a transfer's sender is the buyer: EIP-191's personal_sign, as every wallet offers it, over a text that
 //! names the service, the transaction and the purchase. A hash alone can be read by anybody on chain.
 
-use crate::x402::address::{Address, Signature, TransactionHash};
+use crate::domain::evm::{Address, Signature, TransactionHash};
+use crate::domain::keccak::keccak256;
 use crate::x402::eip3009::{Digest, SignatureError, recover};
-use crate::x402::keccak::keccak256;
 
 /// What a sender signs.
 #[derive(Clone, Copy, Debug)]

@@ -37,7 +37,7 @@ const HEADER_BYTES_MAX: usize = 4_096;
 const TEXT_BYTES_MAX: usize = 512;
 const RESOURCES_MAX: usize = 8;
 
-/// To whom and for what a statement has to be signed.
+/// The service and the purpose that a statement must be signed for.
 #[derive(Clone, Copy, Debug)]
 pub struct Service<'a> {
     /// The public address of the service, without a trailing slash.

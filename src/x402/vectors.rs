@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::x402::address::Address;
+use crate::domain::evm::Address;
 use crate::x402::eip3009::Domain;
 use crate::x402::wire::Authorization;
 

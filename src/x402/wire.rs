@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::domain::amount::Amount;
-use crate::x402::address::{Address, Network, Nonce, Signature};
+use crate::domain::evm::{Address, Network, Nonce, Signature};
 
 /// The protocol version: the JSON number 2, nothing else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

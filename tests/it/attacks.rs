@@ -152,7 +152,7 @@ const SHOWN: &[(u8, &str, &[&str])] = &[
     (50, "a stranger's words on a page of ours", &["tests/it/reports.rs::a_report_is_shared_under_another_name_and_taken_back",
         "src/store/tests/reports.rs::only_what_is_paid_for_and_not_over_can_be_shared"]),
     (51, "pages asked for as markdown by a crowd", &["tests/it/hostile/crowds.rs::a_crowd_that_asks_for_markdown_has_a_bounded_part_of_memory",
-        "tests/it/hostile/crowds.rs::a_constant_page_is_converted_once", "src/outside/call.rs::a_lane_has_a_bounded_queue",
+        "tests/it/hostile/crowds.rs::a_constant_page_is_converted_once", "src/outside/call.rs::a_limit_has_a_bounded_queue",
         "src/outside/call.rs::a_holder_has_a_bounded_queue", "src/outside/call.rs::holders_with_a_call_are_bounded",
         "src/outside/memory.rs::the_queue_is_bounded"]),
     (52, "bodies that are sent half by a crowd", &["tests/it/hostile/crowds.rs::half_sent_bodies_have_a_bounded_part_of_memory",

@@ -208,28 +208,28 @@ fn shop(address: SocketAddr, purchases: &Mutex<Vec<Purchase>>, mut dice: Dice) {
     }
 }
 
-struct Trial {
+struct KillTest {
     rig: Rig,
     purchases: Mutex<Vec<Purchase>>,
     dice: Dice,
     met: HashMap<&'static str, usize>,
 }
 
-/// What a trial has seen: how often each named point was met, and what was delivered of each kind.
+/// What a test has seen: how often each named point was met, and what was delivered of each kind.
 #[derive(Default)]
 struct Seen {
     met: HashMap<&'static str, usize>,
     delivered: HashMap<&'static str, usize>,
 }
 
-impl Trial {
-    fn new(seed: u64) -> Trial {
+impl KillTest {
+    fn new(seed: u64) -> KillTest {
         let mut rig = Rig::today_with(|resolved| {
             resolved.set("limits.sales_per_minute", "0");
             resolved.set("limits.credits_per_minute", "0");
         });
         assert!(rig.stop(), "the service stops in order");
-        Trial {
+        KillTest {
             rig,
             purchases: Mutex::new(Vec::new()),
             dice: Dice(seed),
@@ -392,11 +392,11 @@ fn two_hundred_kills_lose_nothing_and_honour_nothing_twice() {
         let workers: Vec<_> = (0..WORKERS)
             .map(|worker| {
                 scope.spawn(move || {
-                    let mut trial = Trial::new(seed + worker as u64);
+                    let mut test = KillTest::new(seed + worker as u64);
                     for round in 0..ROUNDS / WORKERS {
-                        trial.round(round * WORKERS + worker);
+                        test.round(round * WORKERS + worker);
                     }
-                    trial.close()
+                    test.close()
                 })
             })
             .collect();

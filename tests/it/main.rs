@@ -1,6 +1,6 @@
-//! Everything that is tested from outside: the whole service over real sockets, against neighbours that really listen.
+//! Everything that is tested from outside: the whole service over real sockets, against upstreams that really listen.
 
-/// The service, its neighbours and its clock, for the tests below.
+/// The service, its upstreams and its clock, for the tests below.
 mod harness;
 
 /// The fuzzers' chance, for the short runs below.

@@ -1,14 +1,15 @@
 //! The conventions that matter, as tests: imports go one way, each technique lives in one folder, the clock is read in
 //! one place.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Who may import whom. A module may always import itself.
 const LAYERS: &[(&str, &[&str])] = &[
     ("domain", &[]),
-    ("http", &[]),
     ("sync", &[]),
-    ("log", &["sync"]),
+    ("http", &["sync"]),
+    ("log", &["outside", "sync"]),
     ("metrics", &["sync"]),
     ("limits", &["domain", "outside", "sync"]),
     ("bounds", &[]),
@@ -24,10 +25,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "outside",
         &["domain", "markdown", "signing", "sync", "x402"],
     ),
-    (
-        "config",
-        &["domain", "limits", "outside", "signing", "x402"],
-    ),
+    ("config", &["domain", "limits", "outside", "signing"]),
     (
         "state",
         &[
@@ -45,14 +43,15 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "app",
         &[
-            "config", "domain", "http", "limits", "metrics", "outside", "signing", "state", "store",
+            "config", "domain", "http", "limits", "log", "metrics", "outside", "signing", "state",
+            "store", "sync",
         ],
     ),
     (
         "api",
         &[
-            "app", "domain", "evidence", "flows", "http", "log", "metrics", "pages", "signing",
-            "state", "store", "sync", "x402",
+            "app", "domain", "evidence", "flows", "http", "metrics", "pages", "signing", "state",
+            "store", "sync", "x402",
         ],
     ),
     (
@@ -62,8 +61,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "appliance",
         &[
-            "api", "app", "config", "domain", "flows", "http", "outside", "routes", "sandbox",
-            "sync",
+            "api", "app", "config", "domain", "flows", "http", "log", "outside", "routes",
+            "sandbox", "sync",
         ],
     ),
     (
@@ -119,8 +118,11 @@ const HOMES: &[(&str, &str)] = &[
     ("tiny_keccak::", "domain/keccak.rs"),
     ("getrandom::", "outside/"),
     ("listenfd::", "outside/supervisor.rs"),
+    ("PoisonError", "sync.rs"),
     ("SystemTime::now", "outside/clock.rs"),
+    ("Timestamp::now", "nowhere"),
     ("env::var", "config/"),
+    ("try_from_env", "nowhere"),
     ("std::process::exit", "nowhere"),
 ];
 
@@ -147,9 +149,26 @@ const PRIVATE_WORDS: &[(&str, &str)] = &[
     ("Shares", "KeyedLimit"),
     ("Speaking", "RequestInProgress"),
     ("StandIn", "Fake"),
+    ("Trial", "TestOrder"),
     ("Workshop", "OrderWorkers"),
-    ("reckoning", "ledger_check"),
+    ("door", "admission"),
     ("guardian", "margin_guard"),
+    ("lane", "concurrency_limit"),
+    ("overlay", "copy_on_write"),
+    ("reckoning", "ledger_check"),
+    ("speaking", "in_progress"),
+    ("trials", "self_tests"),
+];
+
+/// Bare participles say neither what a function does nor what it gives.
+const PARTICIPLES: [&str; 6] = ["asked", "kept", "said", "shown", "taken", "told"];
+
+/// Where such functions are still to be renamed.
+const PARTICIPLES_LEFT: [&str; 4] = [
+    "api/directory/agent/",
+    "config/settings.rs",
+    "markdown/",
+    "pages/",
 ];
 
 struct Source {
@@ -258,6 +277,65 @@ fn the_layers_have_no_circle() {
     }
 }
 
+/// Below a layer whose folders are rooms: the room of a path after `crate::api::` or `crate::flows::`.
+fn rooms(code: &str, layer: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for rest in code.split(&format!("crate::{layer}::")).skip(1) {
+        let word = |text: &str| -> String {
+            let is_word = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
+            text.trim_start().chars().take_while(is_word).collect()
+        };
+        match rest.strip_prefix('{') {
+            None => found.push(word(rest)),
+            Some(list) => {
+                let mut depth = 0;
+                let end = list.find(|c| {
+                    depth += i32::from(c == '{') - i32::from(c == '}');
+                    depth < 0
+                });
+                let mut depth = 0;
+                let items = list[..end.unwrap_or(list.len())].split(|c| {
+                    depth += i32::from(c == '{') - i32::from(c == '}');
+                    c == ',' && depth == 0
+                });
+                found.extend(items.map(word).filter(|name| !name.is_empty()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_folders_of_a_layer_have_no_circle() {
+    for layer in ["api", "flows"] {
+        let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for source in sources() {
+            let Some(below) = source.path.strip_prefix(&format!("{layer}/")) else {
+                continue;
+            };
+            let room = below.split('/').next().unwrap_or_default();
+            let room = room.trim_end_matches(".rs").to_owned();
+            let others = rooms(&source.code, layer);
+            let others = others.into_iter().filter(|other| *other != room);
+            imports.entry(room.clone()).or_default().extend(others);
+        }
+        // What is imported and is no file or folder is a function of the layer's own module.
+        let names: BTreeSet<String> = imports.keys().cloned().collect();
+        assert!(names.len() >= 5, "{layer} has only {names:?}");
+        let mut below: BTreeSet<String> = BTreeSet::new();
+        while below.len() < names.len() {
+            let next = imports.iter().find(|(name, others)| {
+                let mut needed = others.iter().filter(|other| names.contains(*other));
+                !below.contains(*name) && needed.all(|other| below.contains(other))
+            });
+            let Some((name, _)) = next else {
+                panic!("{layer} has a circle among those that are not {below:?}");
+            };
+            below.insert(name.clone());
+        }
+    }
+}
+
 #[test]
 fn names_are_the_field_s_own() {
     for source in sources() {
@@ -268,6 +346,35 @@ fn names_are_the_field_s_own() {
             found.is_none(),
             "{} has a private word: {found:?}",
             source.path
+        );
+    }
+}
+
+#[test]
+fn no_function_is_a_bare_participle() {
+    let is_left = |path: &str| {
+        let mut left = PARTICIPLES_LEFT.iter();
+        left.any(|home| path.starts_with(home))
+    };
+    let found = |source: &Source| {
+        let defines = |word: &&&str| {
+            let starts = ["(", "<"].map(|end| format!("fn {word}{end}"));
+            starts.iter().any(|start| source.code.contains(start))
+        };
+        PARTICIPLES.iter().find(defines).copied()
+    };
+    for source in sources().iter().filter(|source| !is_left(&source.path)) {
+        let word = found(source);
+        assert!(word.is_none(), "{} has fn {word:?}", source.path);
+    }
+    for home in PARTICIPLES_LEFT {
+        let sources = sources();
+        let mut inside = sources
+            .iter()
+            .filter(|source| source.path.starts_with(home));
+        assert!(
+            inside.any(|source| found(source).is_some()),
+            "nothing is left in {home}: take it off the list"
         );
     }
 }
@@ -293,6 +400,27 @@ fn each_technique_lives_in_one_place() {
                 used,
                 "nothing in {home} uses {technique}: its row guards nothing"
             );
+        }
+    }
+}
+
+/// Global state: two services in one process would share it.
+#[test]
+fn no_static_can_change() {
+    let is_static = |line: &&str| {
+        let line = line.trim_start();
+        let line = line.strip_prefix("pub ").unwrap_or(line);
+        line.starts_with("static ") || line.starts_with("pub(crate) static ")
+    };
+    for source in sources() {
+        // Each thread's generator of random bytes: nobody can tell whether it is shared.
+        if source.path == "outside/chance.rs" {
+            continue;
+        }
+        for line in source.code.lines().filter(is_static) {
+            for cell in ["Mutex", "RwLock", "Atomic", "OnceLock", "Cell<"] {
+                assert!(!line.contains(cell), "{}: {line}", source.path);
+            }
         }
     }
 }

@@ -1,11 +1,12 @@
 //! The free preview of a page, and in a sandbox its purchase with test funds.
 
 use crate::api::body::check_origin;
-use crate::api::buyer::quotes::fresh;
-use crate::api::{failure, site};
+use crate::api::frame::fresh;
+use crate::api::{failure, frame};
 use crate::app::Shared;
 use crate::domain::refusal::{Code, Refusal, With};
-use crate::flows::content::{first_words, test_purchase};
+use crate::flows::content::test_purchase;
+use crate::flows::quotes::first_words;
 use crate::http::{Call, Reply};
 use crate::pages::buyer::first_words::{FirstWordsView, Outcome, page};
 
@@ -14,7 +15,7 @@ pub async fn show(app: Shared, call: Call) -> Reply {
     let typed = call.query.get("target_url").unwrap_or_default();
     let typed = typed.trim();
     if typed.is_empty() {
-        return shown(&app, 200, typed, Outcome::Nothing);
+        return page_reply(&app, 200, typed, Outcome::Nothing);
     }
     // People leave the scheme out.
     let address = match typed.contains("://") {
@@ -30,7 +31,7 @@ pub async fn show(app: Shared, call: Call) -> Reply {
                 words_shown: found.word_count.min(first_words::WORDS_MAX),
                 word_count: found.word_count,
             };
-            shown(&app, 200, typed, outcome)
+            page_reply(&app, 200, typed, outcome)
         }
         Err(refusal) => refused(&app, &address, &refusal),
     }
@@ -51,7 +52,7 @@ pub async fn buy(app: Shared, call: Call) -> Reply {
                 markdown: &bought.markdown,
                 receipt: &bought.receipt,
             };
-            shown(&app, 200, &typed, outcome)
+            page_reply(&app, 200, &typed, outcome)
         }
         Err(refusal) => refused(&app, &typed, &refusal),
     }
@@ -62,7 +63,7 @@ fn refused(app: &Shared, typed: &str, refusal: &Refusal) -> Reply {
         code: refusal.code.text(),
         message: &refusal.message,
     };
-    let reply = shown(app, failure::status(refusal.code), typed, outcome);
+    let reply = page_reply(app, failure::status(refusal.code), typed, outcome);
     match (&refusal.with, refusal.code) {
         (With::Limit(standing), _) => failure::with_standing(reply, standing),
         // The free fetches are counted by the day.
@@ -74,12 +75,12 @@ fn refused(app: &Shared, typed: &str, refusal: &Refusal) -> Reply {
     }
 }
 
-fn shown(app: &Shared, status: u16, typed: &str, outcome: Outcome<'_>) -> Reply {
-    let texts = site::Texts::of(app);
+fn page_reply(app: &Shared, status: u16, typed: &str, outcome: Outcome<'_>) -> Reply {
+    let texts = frame::Texts::of(app);
     let view = FirstWordsView {
-        site: site::site(app, &texts),
+        site: frame::site(app, &texts),
         typed,
         outcome,
     };
-    fresh(site::with_page_headers(Reply::html(status, page(&view))))
+    fresh(frame::with_page_headers(Reply::html(status, page(&view))))
 }

@@ -3,9 +3,10 @@
 use serde_json::json;
 
 use crate::api::body::{check_media_type, ignored};
-use crate::api::buyer::paid::{answer, paid_request, unread};
+use crate::api::buyer::paid::{TRANSFER_HASH, answer, paid_request, unread};
 use crate::api::failure;
 use crate::app::Shared;
+use crate::domain::evm::{Signature, TransactionHash};
 use crate::domain::level::Product;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::requests::{ComputeRequest, Request};
@@ -15,12 +16,9 @@ use crate::flows::sale::PaidRequest;
 use crate::flows::sale::refusals::PaidAttempt;
 use crate::flows::sale::transfer::{self, TransferProof};
 use crate::http::{Call, Reply};
-use crate::x402::address::{Signature, TransactionHash};
 
 const TOKEN: &str = "x402-token";
 
-/// Carries the transaction's hash.
-pub const HASH: &str = "x-service-payment-hash";
 /// Carries the signature of the transfer's sender.
 const PROOF: &str = "x-service-payment-proof";
 /// Carries a secret of the buyer's choice, to request a lost response again.
@@ -29,7 +27,7 @@ const SECRET_CHARACTERS: std::ops::RangeInclusive<usize> = 16..=128;
 
 /// POST /v1/access: sells the page for an earlier transfer. Without its hash, explains how to make one.
 pub async fn access(app: Shared, call: Call) -> Reply {
-    if call.header_count(HASH) == 0 {
+    if call.header_count(TRANSFER_HASH) == 0 {
         let message = match app.config.legacy.access {
             true => Code::PaymentHashRequired.meaning(),
             false => {
@@ -64,11 +62,11 @@ fn read_request(app: &Shared, call: &Call) -> Result<(PaidRequest, TransferProof
 
 /// Exactly one hash: 64 hex digits in upper or lower case, with or without 0x.
 fn transaction(call: &Call) -> Result<TransactionHash, Refusal> {
-    let text = call.header(HASH).unwrap_or_default().trim();
+    let text = call.header(TRANSFER_HASH).unwrap_or_default().trim();
     let has_prefix = text.starts_with("0x") || text.starts_with("0X");
     let digits = if has_prefix { &text[2..] } else { text };
     let hash = TransactionHash::parse(&format!("0x{digits}"));
-    hash.filter(|_| call.header_count(HASH) == 1).ok_or_else(|| {
+    hash.filter(|_| call.header_count(TRANSFER_HASH) == 1).ok_or_else(|| {
         let message = "Send one X-Service-Payment-Hash header: 0x and the 64 hex digits of the transaction's hash.";
         Refusal::new(Code::InvalidPaymentHash, message)
     })

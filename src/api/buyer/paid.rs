@@ -7,11 +7,11 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::api::body::check_media_type;
-use crate::api::buyer::legacy;
-use crate::api::buyer::{access, challenge, check, proof_bundle, proof_pack};
+use crate::api::buyer::{access, check, proof_bundle, proof_pack};
+use crate::api::challenge;
 use crate::api::failure;
+use crate::api::query::attribution;
 use crate::app::{App, Shared};
-use crate::domain::attribution::Attribution;
 use crate::domain::bundle::Bundle;
 use crate::domain::check::CheckDepth;
 use crate::domain::level::{Level, LineItem, Product};
@@ -34,9 +34,11 @@ use crate::state::delivered::{Body, Delivered};
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::SettleResponse;
 
+/// The header that carries the hash of a buyer's own transfer.
+pub const TRANSFER_HASH: &str = "x-service-payment-hash";
 /// The headers that carry a payment.
 pub const PAYMENT_HEADERS: [&str; 3] =
-    ["payment-signature", "x-service-retry-credit", legacy::HASH];
+    ["payment-signature", "x-service-retry-credit", TRANSFER_HASH];
 
 /// Sells a product. Without payment it returns the price, whatever the body, because directories probe like that.
 pub async fn buy(app: &Shared, call: &Call, product: Product) -> Reply {
@@ -389,17 +391,6 @@ impl Votes {
             _ => product.default_level(),
         }
     }
-}
-
-/// Alias, then query, then header; an invalid label is dropped.
-pub fn attribution(call: &Call) -> Option<Attribution> {
-    let stated = call
-        .param("source")
-        .map(str::to_owned)
-        .or_else(|| call.query.get("source").map(|text| text.into_owned()));
-    stated
-        .or_else(|| call.header("x-service-source").map(str::to_owned))
-        .and_then(|text| Attribution::parse(&text))
 }
 
 /// A sale's outcome as an HTTP response. Refusals are recorded for the operator.

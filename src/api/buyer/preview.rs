@@ -3,10 +3,11 @@
 
 use serde_json::{Value, json};
 
-use crate::api::buyer::paid;
-use crate::api::buyer::quotes::{self, fresh};
+use crate::api::buyer::{paid, quotes};
+use crate::api::checks::{Check, Status, check, hidden, is_ready, page, score, service};
+use crate::api::frame::fresh;
 use crate::api::orders::bundle_confidence;
-use crate::api::{failure, query, site};
+use crate::api::{failure, frame, query};
 use crate::app::{App, Shared};
 use crate::domain::level::{Level, Product};
 use crate::domain::refusal::{Code, Refusal};
@@ -16,7 +17,7 @@ use crate::flows::content::source::BYTES_MAX;
 use crate::flows::quotes::quote::{self, Inspected, LevelOffer};
 use crate::http::{Call, Reply};
 use crate::pages::buyer::confidence::{self, ConfidenceView};
-use crate::pages::plain::{self, Part, PlainView};
+use crate::pages::plain::Part;
 
 /// GET /v1/proof-pack/preview.
 pub async fn preview(app: Shared, call: Call) -> Reply {
@@ -92,42 +93,18 @@ pub async fn confidence_page(app: Shared, call: Call) -> Reply {
         Ok(judged) => judged,
         Err(refusal) => return failure::page(&app, &refusal, &call),
     };
-    let texts = site::Texts::of(&app);
+    let texts = frame::Texts::of(&app);
     let view = ConfidenceView {
-        site: site::site(&app, &texts),
+        site: frame::site(&app, &texts),
         target_url: &judged.target_url,
         level: judged.level,
         is_ready: is_ready(&judged.checks),
-        checks: judged.checks.iter().map(Check::shown).collect(),
+        checks: judged.checks.iter().map(Check::view).collect(),
         what_you_get: what_you_get(judged.level.product()),
         refunds: REFUND_POLICY,
         seconds: judged.seconds,
     };
     hidden(Reply::html(200, confidence::page(&view)))
-}
-
-pub(in crate::api) fn page(
-    app: &App,
-    path: &str,
-    title: &str,
-    lead: &str,
-    parts: Vec<Part<'_>>,
-) -> Reply {
-    let texts = site::Texts::of(app);
-    let view = PlainView {
-        site: site::site(app, &texts),
-        path,
-        title,
-        lead,
-        noindex: true,
-        parts,
-    };
-    hidden(Reply::html(200, plain::page(&view)))
-}
-
-/// A page that is neither indexed nor cached.
-fn hidden(page: Reply) -> Reply {
-    fresh(site::with_page_headers(page)).fixed("x-robots-tag", "noindex")
 }
 
 const WOULD_INCLUDE: [&str; 7] = [
@@ -141,7 +118,7 @@ const WOULD_INCLUDE: [&str; 7] = [
 ];
 
 async fn previewed(app: &Shared, call: &Call) -> Result<(Level, Inspected), Refusal> {
-    let asked = quotes::asked(app, call, Product::ProofPack)?;
+    let asked = quotes::request_in_query(app, call, Product::ProofPack)?;
     Ok((
         asked.level,
         quote::inspect(app, &asked.target_url, asked.client).await?,
@@ -197,69 +174,13 @@ struct Judged {
     seconds: u64,
 }
 
-/// One precondition.
-pub(in crate::api) struct Check {
-    id: &'static str,
-    label: &'static str,
-    status: Status,
-    detail: String,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::api) enum Status {
-    Pass,
-    Warn,
-    Fail,
-}
-
-impl Status {
-    fn name(self) -> &'static str {
-        match self {
-            Status::Pass => "pass",
-            Status::Warn => "warn",
-            Status::Fail => "fail",
-        }
-    }
-}
-
-impl Check {
-    /// For the HTML page.
-    pub(in crate::api) fn shown(&self) -> confidence::Check<'_> {
-        confidence::Check {
-            label: self.label,
-            status: self.status.name(),
-            detail: &self.detail,
-        }
-    }
-
-    pub(in crate::api) fn to_json(&self) -> Value {
-        json!({"id": self.id, "label": self.label, "status": self.status.name(), "detail": self.detail})
-    }
-}
-
-/// All checks pass.
-pub(in crate::api) fn is_ready(checks: &[Check]) -> bool {
-    checks.iter().all(|check| check.status != Status::Fail)
-}
-
-/// The share of passed checks; a warning counts half.
-pub(in crate::api) fn score(checks: &[Check]) -> f64 {
-    let points = checks.iter().map(|check| match check.status {
-        Status::Pass => 1.0,
-        Status::Warn => 0.5,
-        Status::Fail => 0.0,
-    });
-    let share = points.sum::<f64>() / f64::from(u32::try_from(checks.len()).unwrap_or(1).max(1));
-    (share * 100.0).round() / 100.0
-}
-
 /// The refund policy.
 pub const REFUND_POLICY: &str = "You pay only when the response is ready. Failed deliveries are not charged; after an \
 outage you get a retry credit.";
 
 async fn judged(app: &Shared, call: &Call) -> Result<Judged, Refusal> {
     let product = product(call)?;
-    let asked = quotes::asked(app, call, product)?;
+    let asked = quotes::request_in_query(app, call, product)?;
     let tier = tier(call)?.filter(|_| product == Product::Context);
     let level = tier.unwrap_or(asked.level);
     let mut checks = Vec::new();
@@ -293,9 +214,7 @@ async fn judged(app: &Shared, call: &Call) -> Result<Judged, Refusal> {
         )),
     }
     checks.push(facilitator(app));
-    checks.push(service(
-        app.health.check_can_sell_product(&app.tasks, product),
-    ));
+    checks.push(service(app.health.check_can_sell_product(product)));
     Ok(Judged {
         level,
         target_url,
@@ -320,29 +239,6 @@ fn product(call: &Call) -> Result<Product, Refusal> {
     let names = QUOTED_PRODUCTS.join(", ");
     let message = format!("No such product. Use one of {names}.");
     Product::parse(&name).ok_or_else(|| Refusal::new(Code::InvalidProduct, message))
-}
-
-/// Whether the service accepts payments.
-pub(in crate::api) fn service(can_sell: Result<(), Refusal>) -> Check {
-    let (status, detail) = match can_sell {
-        Ok(()) => (Status::Pass, "Payments are accepted.".to_owned()),
-        Err(refusal) => (Status::Fail, refusal.message),
-    };
-    check("service", "Service available", status, detail)
-}
-
-pub(in crate::api) fn check(
-    id: &'static str,
-    label: &'static str,
-    status: Status,
-    detail: impl Into<String>,
-) -> Check {
-    Check {
-        id,
-        label,
-        status,
-        detail: detail.into(),
-    }
 }
 
 fn cached(target: &Inspected) -> Check {

@@ -23,7 +23,7 @@ use crate::x402::wire::{PaymentRequired, ResourceInfo, Version2};
 
 /// GET /v1/x402/purchases.
 pub async fn list(app: Shared, call: Call) -> Reply {
-    let asked = match asked(&call) {
+    let asked = match request_in_query(&call) {
         Ok(asked) => asked,
         Err(refusal) => return failure::reply(&app, &refusal, &call),
     };
@@ -56,12 +56,12 @@ pub async fn read(app: Shared, call: Call) -> Reply {
     }
 }
 
-struct Asked {
+struct PurchasesRequest {
     before: Option<PurchaseId>,
     limit: usize,
 }
 
-fn asked(call: &Call) -> Result<Asked, Refusal> {
+fn request_in_query(call: &Call) -> Result<PurchasesRequest, Refusal> {
     let before = match query::once(call, "before")? {
         None => None,
         Some(text) => Some(PurchaseId::parse(&text).ok_or_else(|| {
@@ -79,7 +79,7 @@ fn asked(call: &Call) -> Result<Asked, Refusal> {
                 })?
         }
     };
-    Ok(Asked { before, limit })
+    Ok(PurchasesRequest { before, limit })
 }
 
 fn invalid(name: &str, message: &str, given: &str) -> Refusal {

@@ -3,10 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use crate::api::body::read_body;
-use crate::api::buyer::paid::{self, attribution};
-use crate::api::buyer::several_quotes;
+use crate::api::buyer::{paid, several_quotes};
+use crate::api::frame::fresh;
 use crate::api::orders::bundles;
-use crate::api::{failure, query, site};
+use crate::api::query::attribution;
+use crate::api::{failure, frame, query};
 use crate::app::{App, Shared};
 use crate::domain::amount::Amount;
 use crate::domain::attribution::Attribution;
@@ -16,10 +17,10 @@ use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal, With};
 use crate::domain::requests::{QuoteRequest, QuotedProduct};
 use crate::domain::schema::ValidationError;
-use crate::domain::shapes::{QUESTION_CHARACTERS_MAX, QUOTE_BELONGINGS};
+use crate::domain::shapes::QUOTE_BELONGINGS;
 use crate::domain::time::UnixSeconds;
 use crate::flows::quotes::bundles::{self as bundle_flow, BundleQuote};
-use crate::flows::quotes::quote::{self, Asked, Inspected, LevelOffer, Quote};
+use crate::flows::quotes::quote::{self, Inspected, LevelOffer, LevelRequest, Quote};
 use crate::http::{Call, Reply};
 use crate::pages::buyer::checkout::{CheckoutState, CheckoutView, KeptQuote};
 use crate::pages::buyer::quote::{QuoteOutcome, QuoteView, Quoted};
@@ -79,16 +80,22 @@ pub async fn receipt(app: Shared, call: Call) -> Reply {
 
 /// GET /checkout/{quote_id}.
 pub async fn resume_page(app: Shared, call: Call) -> Reply {
-    if is_of_bundle(&call) {
-        return bundles::resume_page(&app, &call).await;
-    }
-    let (id, record) = match read(&app, &call).await {
-        Ok(found) => found,
-        Err(refusal) if refusal.code == Code::QuoteExpired => {
-            return expired_page(&app, &call, false);
-        }
-        Err(refusal) => return failure::page(&app, &refusal, &call),
+    let is_bundle = is_of_bundle(&call);
+    let page = match is_bundle {
+        true => bundles::resume_page(&app, &call).await,
+        false => resumed(&app, &call).await,
     };
+    page.unwrap_or_else(|refusal| match refusal.code {
+        Code::QuoteExpired => {
+            let id = call.param("quote_id").unwrap_or_default();
+            checkout_page(&app, id, 410, CheckoutState::Expired { is_bundle })
+        }
+        _ => failure::page(&app, &refusal, &call),
+    })
+}
+
+async fn resumed(app: &Shared, call: &Call) -> Result<Reply, Refusal> {
+    let (id, record) = read(app, call).await?;
     let state = CheckoutState::Kept(KeptQuote {
         target_url: record.purchase.target_url(),
         question: record.purchase.question(),
@@ -97,28 +104,22 @@ pub async fn resume_page(app: Shared, call: Call) -> Reply {
         created_at: UnixSeconds(record.created_at),
         expires_at: UnixSeconds(record.expires_at),
     });
-    checkout_page(&app, &id.to_string(), 200, state)
-}
-
-/// The page of an expired quote.
-pub(in crate::api) fn expired_page(app: &App, call: &Call, is_bundle: bool) -> Reply {
-    let id = call.param("quote_id").unwrap_or_default();
-    checkout_page(app, id, 410, CheckoutState::Expired { is_bundle })
+    Ok(checkout_page(app, &id.to_string(), 200, state))
 }
 
 fn checkout_page(app: &App, quote_id: &str, status: u16, state: CheckoutState<'_>) -> Reply {
-    let texts = site::Texts::of(app);
+    let texts = frame::Texts::of(app);
     let view = CheckoutView {
-        site: site::site(app, &texts),
+        site: frame::site(app, &texts),
         quote_id,
         state,
     };
     let page = Reply::html(status, crate::pages::buyer::checkout::page(&view));
-    fresh(site::with_page_headers(page)).fixed("x-robots-tag", "noindex")
+    fresh(frame::with_page_headers(page)).fixed("x-robots-tag", "noindex")
 }
 
 async fn quoted(app: &Shared, call: &Call, product: Product) -> Reply {
-    match asked(app, call, product) {
+    match request_in_query(app, call, product) {
         Ok(asked) => match quote::quote(app, asked).await {
             Ok(quote) => fresh(Reply::json(200, quote_json(app, &quote).to_string())),
             Err(refusal) => failure::reply(app, &refusal, call),
@@ -130,19 +131,19 @@ async fn quoted(app: &Shared, call: &Call, product: Product) -> Reply {
 async fn quoted_page(app: &Shared, call: &Call, product: Product) -> Reply {
     let text = |name: &str| call.query.get(name).unwrap_or_default().trim().to_owned();
     let (typed, typed_question) = (text("target_url"), text("question"));
-    let quoted = match (typed.as_str(), asked(app, call, product)) {
+    let quoted = match (typed.as_str(), request_in_query(app, call, product)) {
         ("", _) => None,
         (_, Ok(asked)) => Some(quote::quote(app, asked).await),
         (_, Err(refusal)) => Some(Err(refusal)),
     };
-    let texts = site::Texts::of(app);
+    let texts = frame::Texts::of(app);
     let id = quoted
         .as_ref()
         .and_then(|quoted| quoted.as_ref().ok())
         .and_then(|quote| quote.id)
         .map(|id| id.to_string());
     let outcome = match (&quoted, &id) {
-        (Some(Ok(quote)), id) => QuoteOutcome::Quoted(shown(quote, id.as_deref())),
+        (Some(Ok(quote)), id) => QuoteOutcome::Quoted(quoted_view(quote, id.as_deref())),
         (Some(Err(refusal)), _) => QuoteOutcome::Refused {
             code: refusal.code.text(),
             message: &refusal.message,
@@ -154,21 +155,21 @@ async fn quoted_page(app: &Shared, call: &Call, product: Product) -> Reply {
         _ => 200,
     };
     let view = QuoteView {
-        site: site::site(app, &texts),
+        site: frame::site(app, &texts),
         product,
         typed: &typed,
         typed_question: &typed_question,
         outcome,
     };
     let page = Reply::html(status, crate::pages::buyer::quote::page(&view));
-    let page = fresh(site::with_page_headers(page));
+    let page = fresh(frame::with_page_headers(page));
     match quoted.map(|quoted| quoted.map_err(|refusal| refusal.with)) {
         Some(Err(With::Limit(standing))) => failure::with_standing(page, &standing),
         _ => page,
     }
 }
 
-fn shown<'a>(quote: &'a Quote, id: Option<&'a str>) -> Quoted<'a> {
+fn quoted_view<'a>(quote: &'a Quote, id: Option<&'a str>) -> Quoted<'a> {
     let offers = quote.offers.iter();
     Quoted {
         quote_id: id,
@@ -187,7 +188,7 @@ fn shown<'a>(quote: &'a Quote, id: Option<&'a str>) -> Quoted<'a> {
 }
 
 /// The quote request in a query.
-pub fn asked(app: &App, call: &Call, product: Product) -> Result<Asked, Refusal> {
+pub fn request_in_query(app: &App, call: &Call, product: Product) -> Result<LevelRequest, Refusal> {
     // An unknown name is refused even if the request is for another product.
     let pack = query::once(call, "pack")?.map(|name| {
         let level = Product::ProofPack.level(&name);
@@ -202,9 +203,9 @@ pub fn asked(app: &App, call: &Call, product: Product) -> Result<Asked, Refusal>
         .as_deref()
         .filter(|_| product == Product::ProofPack)
     {
-        check_length(text)?;
+        query::check_length(text)?;
     }
-    Ok(Asked {
+    Ok(LevelRequest {
         target_url: target(app, call)?,
         level,
         question,
@@ -212,15 +213,6 @@ pub fn asked(app: &App, call: &Call, product: Product) -> Result<Asked, Refusal>
         attribution: attribution(call).map(|label| label.as_str().to_owned()),
         client: call.peer.client(),
     })
-}
-
-pub(in crate::api) fn check_length(question: &str) -> Result<(), Refusal> {
-    if question.chars().count() <= QUESTION_CHARACTERS_MAX {
-        return Ok(());
-    }
-    let message = format!("String should have at most {QUESTION_CHARACTERS_MAX} characters");
-    let error = ValidationError::new(&["query", "question"], "string_too_long", message, None);
-    Err(Refusal::validation(vec![error]))
 }
 
 /// The quote request in a body.
@@ -236,13 +228,13 @@ async fn created(app: &Shared, call: &Call) -> Result<Created, Refusal> {
         QuotedProduct::Context => Level::Tier(body.tier.unwrap_or_default()),
         QuotedProduct::ProofPack => Level::Pack(body.pack.unwrap_or_default()),
         QuotedProduct::ProofBundle => {
-            let asked = bundles::asked_in_body(call, body);
+            let asked = bundles::request_in_body(call, body);
             return Ok(Created::Bundle(bundle_flow::quote(app, asked).await?));
         }
     };
     let labelled = body.source.as_deref().and_then(Attribution::parse);
     let attribution = labelled.or_else(|| attribution(call));
-    let asked = Asked {
+    let asked = LevelRequest {
         target_url: paid::canonical_target(app, body.target_url.as_deref().unwrap_or_default())?,
         level,
         question: body.question,
@@ -295,11 +287,6 @@ fn is_of_bundle(call: &Call) -> bool {
     id.starts_with(BundleQuoteId::PREFIX)
 }
 
-/// Prices depend on the cache, so proxies must not reuse a quote.
-pub fn fresh(reply: Reply) -> Reply {
-    reply.fixed("cache-control", "no-store")
-}
-
 /// A complete quote: the shared members, then those of the product.
 pub fn quote_json(app: &App, quote: &Quote) -> Value {
     let address = |path: &str| quote.id.map(|id| app.url(&format!("{path}{id}")));
@@ -311,8 +298,8 @@ pub fn quote_json(app: &App, quote: &Quote) -> Value {
         question: purchase.question(),
         force_refresh: purchase.stated_refresh(),
     };
-    let texts = site::Texts::of(app);
-    let view = site::site(app, &texts);
+    let texts = frame::Texts::of(app);
+    let view = frame::site(app, &texts);
     let mut body = json!({
         "status": "success",
         "quote_id": quote.id.map(|id| id.to_string()),

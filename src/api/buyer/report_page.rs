@@ -1,6 +1,6 @@
 //! The page of a report.
 
-use crate::api::site;
+use crate::api::frame;
 use crate::app::App;
 use crate::domain::time::UnixSeconds;
 use crate::evidence::report::Report;
@@ -13,7 +13,7 @@ use crate::pages::layout::REPORT_CSP;
 
 /// Options of a report's page.
 #[derive(Debug, Default)]
-pub struct Shown<'a> {
+pub struct PageOptions<'a> {
     pub path: String,
     /// The path of its JSON, unless private.
     pub api: Option<String>,
@@ -26,12 +26,12 @@ pub struct Shown<'a> {
     pub checks: Option<Vec<(&'static str, bool)>>,
 }
 
-pub fn page(app: &App, report: &Report, shown: &Shown<'_>) -> Reply {
-    let texts = site::Texts::of(app);
+pub fn page(app: &App, report: &Report, shown: &PageOptions<'_>) -> Reply {
+    let texts = frame::Texts::of(app);
     let unhashed = UNHASHED.join(" ");
     let pdf = shown.api.as_ref().map(|path| format!("{path}/pdf"));
     let view = ReportView {
-        site: site::site(app, &texts),
+        site: frame::site(app, &texts),
         path: &shown.path,
         report,
         source: shown.source.as_deref(),
@@ -44,7 +44,7 @@ pub fn page(app: &App, report: &Report, shown: &Shown<'_>) -> Reply {
         follow_up: shown.answer,
         checks: shown.checks.clone(),
     };
-    let reply = site::with_page_headers(Reply::html(200, report::page(&view)));
+    let reply = frame::with_page_headers(Reply::html(200, report::page(&view)));
     reply
         .fixed("content-security-policy", REPORT_CSP)
         .fixed("referrer-policy", "no-referrer")

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::api::body::read_body;
-use crate::api::buyer::quotes::{self, fresh};
-use crate::api::buyer::{paid, report_page};
-use crate::api::{failure, site};
+use crate::api::buyer::{quotes, report_page};
+use crate::api::frame::fresh;
+use crate::api::{failure, frame, query};
 use crate::app::{App, Shared};
 use crate::domain::ids::{ReportId, ShareSlug};
 use crate::domain::level::{Level, Product};
@@ -18,7 +18,7 @@ use crate::domain::time::UnixSeconds;
 use crate::flows::content::pdf;
 use crate::flows::content::report::FIGURES;
 use crate::flows::content::reports::{self, Retained};
-use crate::flows::quotes::quote::{self, Asked};
+use crate::flows::quotes::quote::{self, LevelRequest};
 use crate::http::{Call, Reply};
 use crate::pages;
 use crate::pages::buyer::check::CheckView;
@@ -202,27 +202,27 @@ pub async fn page(app: Shared, call: Call) -> Reply {
 /// The page of a checked text.
 async fn check_page(app: &Shared, retained: &Retained) -> Result<Reply, Refusal> {
     let report = reports::read_check(app, retained).await?;
-    let texts = site::Texts::of(app);
+    let texts = frame::Texts::of(app);
     let id = retained.id();
     let json = format!("/v1/proof-pack/reports/{id}");
     let view = CheckView {
-        site: site::site(app, &texts),
+        site: frame::site(app, &texts),
         path: &format!("/proof-pack/reports/{id}"),
         report: &report,
         json: Some(&json),
     };
     let html = pages::buyer::check::page(&view);
-    let page = site::with_page_headers(Reply::html(200, html));
+    let page = frame::with_page_headers(Reply::html(200, html));
     Ok(private(page).fixed("referrer-policy", "no-referrer"))
 }
 
 /// The page of a bundle's report.
 async fn bundle_page(app: &Shared, retained: &Retained) -> Result<Reply, Refusal> {
     let report = reports::read_bundle(app, retained).await?;
-    let texts = site::Texts::of(app);
+    let texts = frame::Texts::of(app);
     let links = report.links.as_ref();
     let view = DeliveryView {
-        site: site::site(app, &texts),
+        site: frame::site(app, &texts),
         stage: Stage::Delivered,
         message: "The report is ready.",
         order_id: None,
@@ -234,7 +234,7 @@ async fn bundle_page(app: &Shared, retained: &Retained) -> Result<Reply, Refusal
         way_back: links.map(|links| (links.report_page.clone(), UnixSeconds(links.expires_at))),
     };
     let html = pages::orders::delivery::page(&view);
-    let page = site::with_page_headers(Reply::html(200, html));
+    let page = frame::with_page_headers(Reply::html(200, html));
     Ok(private(page).fixed("referrer-policy", "no-referrer"))
 }
 
@@ -252,9 +252,9 @@ pub async fn shared_page(app: Shared, call: Call) -> Reply {
     let outcome = async {
         let retained = reports::by_slug(&app, slug).await?;
         let report = reports::read(&app, &retained).await?;
-        let shown = report_page::Shown {
+        let shown = report_page::PageOptions {
             path: format!("/proof-pack/share/{slug}"),
-            ..report_page::Shown::default()
+            ..report_page::PageOptions::default()
         };
         Ok::<_, Refusal>(private(report_page::page(&app, &report, &shown)))
     };
@@ -270,14 +270,14 @@ pub async fn library_page(app: Shared, call: Call) -> Reply {
         Ok(listed) => listed,
         Err(refusal) => return failure::page(&app, &refusal, &call),
     };
-    let texts = site::Texts::of(&app);
+    let texts = frame::Texts::of(&app);
     let view = LibraryView {
-        site: site::site(&app, &texts),
+        site: frame::site(&app, &texts),
         sample: report_page::listed(&app.sample.report.report, "/proof-pack/sample"),
         outcomes: &app.sample.outcomes,
         listed: listed.iter().filter_map(named).collect(),
     };
-    fresh(site::with_page_headers(Reply::html(
+    fresh(frame::with_page_headers(Reply::html(
         200,
         library::page(&view),
     )))
@@ -338,12 +338,12 @@ async fn refreshed(
         .pack
         .or_else(|| Pack::parse(&report.pack))
         .unwrap_or_default();
-    let asked = Asked {
+    let asked = LevelRequest {
         target_url: report.target_url,
         level: Level::Pack(pack),
         question: Some(body.question.unwrap_or(report.question)),
         force_refresh: Some(body.force_refresh.unwrap_or(true)),
-        attribution: paid::attribution(call).map(|label| label.as_str().to_owned()),
+        attribution: query::attribution(call).map(|label| label.as_str().to_owned()),
         client: call.peer.client(),
     };
     let quote = quote::quote(app, asked).await?;
@@ -408,7 +408,7 @@ async fn report_page(app: &Shared, call: &Call, retained: &Retained) -> Result<R
     // Reports from before the text was stored are shown without it.
     let source = reports::source_text(app, retained).await.ok();
     let (id, is_sample) = (retained.id(), matches!(retained, Retained::Sample));
-    let shown = report_page::Shown {
+    let shown = report_page::PageOptions {
         path: format!("/proof-pack/reports/{id}"),
         api: Some(format!("/v1/proof-pack/reports/{id}")),
         is_sample,

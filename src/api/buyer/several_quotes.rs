@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::api::buyer::quotes::fresh;
+use crate::api::frame::fresh;
 use crate::api::orders::bundles::rejected_json;
 use crate::api::{failure, query};
 use crate::app::{App, Shared};
@@ -11,7 +11,7 @@ use crate::domain::level::Product;
 use crate::domain::refusal::Refusal;
 use crate::domain::schema::ValidationError;
 use crate::flows::quotes::bundles::Listed;
-use crate::flows::quotes::several::{self, Asked, Offer, Quote};
+use crate::flows::quotes::several::{self, Offer, Quote, SeveralRequest};
 use crate::http::{Call, Reply};
 use crate::state::offers::TIMEOUT_SECONDS_MAX;
 
@@ -38,7 +38,7 @@ pub fn pages(app: &Shared, call: &Call) -> Reply {
 }
 
 fn answer(app: &Shared, call: &Call, product: Product) -> Reply {
-    let quoted = asked(app, call, product).and_then(|asked| several::quote(app, &asked));
+    let quoted = request_in_query(app, call, product).and_then(|asked| several::quote(app, &asked));
     match quoted {
         Ok(quote) => fresh(Reply::json(
             200,
@@ -48,7 +48,7 @@ fn answer(app: &Shared, call: &Call, product: Product) -> Reply {
     }
 }
 
-fn asked(app: &App, call: &Call, product: Product) -> Result<Asked, Refusal> {
+fn request_in_query(app: &App, call: &Call, product: Product) -> Result<SeveralRequest, Refusal> {
     let texts = match product {
         Product::Check => texts(call, product.quantity_max())?,
         _ => 0,
@@ -64,7 +64,7 @@ fn asked(app: &App, call: &Call, product: Product) -> Result<Asked, Refusal> {
         let error = ValidationError::new(&["query", LIST], "value_error", message, None);
         return Err(Refusal::validation(vec![error]));
     }
-    Ok(Asked {
+    Ok(SeveralRequest {
         product,
         listed,
         texts,

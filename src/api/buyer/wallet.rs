@@ -1,7 +1,8 @@
 //! GET /buy: what is to be bought with a browser's wallet. The sale itself is the paid operation's.
 
-use crate::api::buyer::quotes::{check_length, fresh};
-use crate::api::{failure, site};
+use crate::api::frame::fresh;
+use crate::api::query::check_length;
+use crate::api::{failure, frame};
 use crate::app::Shared;
 use crate::domain::pack::Pack;
 use crate::domain::refusal::{Code, Refusal};
@@ -40,16 +41,16 @@ pub async fn page(app: Shared, call: Call) -> Reply {
             )
         }
     };
-    let texts = site::Texts::of(&app);
+    let texts = frame::Texts::of(&app);
     let view = WalletView {
-        site: site::site(&app, &texts),
+        site: frame::site(&app, &texts),
         typed: &typed,
         typed_question: &question,
         tier,
         pack,
         outcome,
     };
-    let reply = site::with_page_headers(Reply::html(status, wallet::page(&view)));
+    let reply = frame::with_page_headers(Reply::html(status, wallet::page(&view)));
     fresh(reply).fixed("content-security-policy", WALLET_CSP)
 }
 

@@ -7,8 +7,9 @@ use serde_json::{Map, Value, json};
 
 use crate::api::directory::{discovery, openapi};
 use crate::api::failure;
+use crate::api::frame::made_once;
 use crate::api::orders::bundles;
-use crate::app::{App, Shared};
+use crate::app::{App, Row, Shared};
 use crate::domain::level::{Level, Product};
 use crate::domain::refusal::Refusal;
 use crate::domain::schema::ValidationError;
@@ -56,7 +57,7 @@ fn paged(items: &[Value], limit: usize, offset: usize) -> Value {
 
 /// GET /.well-known/x402 and /.well-known/x402.json.
 pub async fn well_known(app: Shared, call: Call) -> Reply {
-    discovery::kept(&app, &call, |app| discovery::document(advertisement(app)))
+    made_once(&app, &call, |app| discovery::document(advertisement(app)))
 }
 
 pub fn advertisement(app: &App) -> Value {
@@ -116,6 +117,12 @@ fn number(call: &Call, name: &str, default: usize, least: usize) -> Result<usize
 /// A product in the listing, at its default level.
 fn listed(app: &App, product: Product) -> Value {
     let level = product.default_level();
+    let sells = |row: &&Row| row.path == product.path() && row.about.takes.is_some();
+    let answers = app
+        .rows
+        .iter()
+        .find(sells)
+        .map_or(&[][..], |row| row.about.answers);
     json!({
         "resource": app.url(product.path()),
         "type": "http",
@@ -130,7 +137,7 @@ fn listed(app: &App, product: Product) -> Value {
             product.levels_word(): discovery::levels(app, product),
         },
         "inputSchema": product.request().json_schema(),
-        "outputSchema": openapi::answer_schema(product),
+        "outputSchema": answers.first().copied().map(openapi::answer_schema),
         "discoverable": true,
         "extensions": {"bazaar": bazaar(&offers::bazaar(level))},
     })

@@ -1,7 +1,7 @@
 //! `/pricing`: reads the form and computes the estimate.
 
-use crate::api::directory::discovery::kept;
-use crate::api::site;
+use crate::api::frame;
+use crate::api::frame::made_once;
 use crate::app::{App, Shared};
 use crate::domain::bundle::Bundle;
 use crate::domain::check::CheckDepth;
@@ -22,7 +22,7 @@ const NO_LEVEL: &str = "No such tier, pack, bundle or depth: choose one from the
 pub async fn page(app: Shared, call: Call) -> Reply {
     match FIELDS.iter().any(|name| call.query.get(name).is_some()) {
         true => made(&app, &call, true),
-        false => kept(&app, &call, |app| made(app, &call, false)),
+        false => made_once(&app, &call, |app| made(app, &call, false)),
     }
 }
 
@@ -55,14 +55,14 @@ fn made(app: &App, call: &Call, is_asked: bool) -> Reply {
     };
     let outcome = estimate(&form);
     let status = if outcome.is_ok() { 200 } else { 400 };
-    let texts = site::Texts::of(app);
+    let texts = frame::Texts::of(app);
     let html = pricing::page(&PricingView {
-        site: site::site(app, &texts),
+        site: frame::site(app, &texts),
         form,
         outcome,
         is_asked,
     });
-    let reply = site::with_page_headers(Reply::html(status, html));
+    let reply = frame::with_page_headers(Reply::html(status, html));
     match status {
         200 => reply.public("public, max-age=300"),
         _ => reply.fixed("cache-control", "no-store"),

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use serde_json::json;
 
 use crate::api::operator::export;
-use crate::api::{failure, site};
+use crate::api::{failure, frame};
 use crate::app::{App, Shared};
 use crate::domain::refusal::{Code, Refusal};
 use crate::flows::operations::sign_in;
@@ -50,14 +50,14 @@ impl View {
 /// GET /operator: the Today view, or the sign-in form.
 pub async fn home(app: Shared, call: Call) -> Reply {
     match session(&app, &call).await {
-        Ok(session) => shown(&app, &call, &session, "today").await,
+        Ok(session) => show_page(&app, &call, &session, "today").await,
         // The page exists (specification 4.5) and says why the console is disabled.
         Err(NotIn::Closed) => closed_with(&app, 200),
         // A link is used up by a click only: mail programs and chats open the links they show.
         Err(NotIn::Out) => match call.query.get("link") {
             Some(code) => operators_page(Reply::html(
                 200,
-                link_page(site::site(&app, &site::Texts::of(&app)), &code),
+                link_page(frame::site(&app, &frame::Texts::of(&app)), &code),
             )),
             None => login(&app, 200, None),
         },
@@ -83,7 +83,7 @@ pub async fn link(app: Shared, call: Call) -> Reply {
 pub async fn view(app: Shared, call: Call) -> Reply {
     match session(&app, &call).await {
         Ok(session) => {
-            shown(
+            show_page(
                 &app,
                 &call,
                 &session,
@@ -165,7 +165,7 @@ pub async fn act(app: Shared, call: Call) -> Reply {
     }
 }
 
-async fn shown(app: &Shared, call: &Call, session: &Session, name: &str) -> Reply {
+async fn show_page(app: &Shared, call: &Call, session: &Session, name: &str) -> Reply {
     if name == EXPORT {
         return exported(app, call);
     }
@@ -195,9 +195,9 @@ fn framed(app: &App, call: &Call, session: &Session, name: &str, view: View) -> 
         return closed(app);
     };
     let done = call.query.get("done");
-    let done = done.as_deref().and_then(acts::told);
+    let done = done.as_deref().and_then(acts::confirmation);
     let html = page(&ConsoleView {
-        site: site::site(app, &site::Texts::of(app)),
+        site: frame::site(app, &frame::Texts::of(app)),
         view: name,
         path: &here(call),
         title: &view.title,
@@ -323,20 +323,20 @@ fn closed(app: &App) -> Reply {
 }
 
 fn closed_with(app: &App, status: u16) -> Reply {
-    let page = closed_page(site::site(app, &site::Texts::of(app)));
+    let page = closed_page(frame::site(app, &frame::Texts::of(app)));
     operators_page(Reply::html(status, page))
 }
 
 fn login(app: &App, status: u16, trouble: Option<&str>) -> Reply {
     operators_page(Reply::html(
         status,
-        login_page(site::site(app, &site::Texts::of(app)), trouble),
+        login_page(frame::site(app, &frame::Texts::of(app)), trouble),
     ))
 }
 
 /// Browsers send the Origin of a form only if the page's referrer policy allows it.
 fn operators_page(reply: Reply) -> Reply {
-    private(site::with_page_headers(reply))
+    private(frame::with_page_headers(reply))
         .fixed("referrer-policy", "same-origin")
         .fixed("x-robots-tag", "noindex")
 }

@@ -28,7 +28,7 @@ pub async fn list(app: Shared, call: Call) -> Reply {
 
 /// GET /operator/leads/{lead_id}.
 pub async fn show(app: Shared, call: Call) -> Reply {
-    let outcome = shown(&app.store, lead_id(&call)).await;
+    let outcome = read_one(&app.store, lead_id(&call)).await;
     answer(&app, &call, outcome)
 }
 
@@ -123,7 +123,7 @@ fn named<T>(
 }
 
 /// One lead with its trail.
-pub async fn shown(store: &Store, id: &str) -> Result<Value, Refusal> {
+pub async fn read_one(store: &Store, id: &str) -> Result<Value, Refusal> {
     let id = found(id)?;
     let lead = leads::find(store, id).await?.ok_or_else(no_lead)?;
     Ok(lead_json(id, &lead))

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::api::buyer::preview::{self, Check, Status, check};
-use crate::api::buyer::quotes::fresh;
+use crate::api::checks::{self, Check, Status, check};
+use crate::api::frame::fresh;
 use crate::api::orders::bundles::{self, PAY_PATH, REQUEST_PATH};
 use crate::api::{failure, query};
 use crate::app::{App, Shared};
@@ -52,7 +52,7 @@ pub fn page(app: &Shared, call: &Call) -> Reply {
         Ok(judged) => judged,
         Err(refusal) => return failure::page(app, &refusal, call),
     };
-    let ready = if preview::is_ready(&checks) {
+    let ready = if checks::is_ready(&checks) {
         "yes"
     } else {
         "no"
@@ -66,7 +66,7 @@ pub fn page(app: &Shared, call: &Call) -> Reply {
             ("Refunds", REFUND_POLICY.to_owned()),
         ]),
         Part::Heading("Checked just now"),
-        Part::Checks(checks.iter().map(Check::shown).collect()),
+        Part::Checks(checks.iter().map(Check::view).collect()),
         Part::Heading("What you get"),
         Part::List(WHAT_YOU_GET.map(str::to_owned).to_vec()),
         Part::Links(vec![(
@@ -75,11 +75,11 @@ pub fn page(app: &Shared, call: &Call) -> Reply {
         )]),
     ];
     let lead = "Check whether this purchase can succeed before you pay.";
-    preview::page(app, PATH, "Before you pay", lead, parts)
+    checks::page(app, PATH, "Before you pay", lead, parts)
 }
 
 fn judged(app: &Shared, call: &Call) -> Result<(Sorted, Vec<Check>), Refusal> {
-    let mut asked = bundles::asked(call)?;
+    let mut asked = bundles::request_in_query(call)?;
     if asked.listed.is_empty() {
         let single = query::once(call, "target_url")?;
         asked.listed = Listed::in_texts(single.as_deref());
@@ -92,7 +92,7 @@ fn judged(app: &Shared, call: &Call) -> Result<(Sorted, Vec<Check>), Refusal> {
     let checks = vec![
         sources(&sorted),
         payment_link(app, &sorted),
-        preview::service(app.health.check_can_sell(&app.tasks)),
+        checks::service(app.health.check_can_sell()),
     ];
     Ok((sorted, checks))
 }
@@ -145,8 +145,8 @@ fn confidence_json(app: &App, sorted: &Sorted, checks: &[Check]) -> Value {
         "bundle": bundle.name(),
         "recommended_bundle": sorted.recommended.name(),
         "target_urls": sorted.sources,
-        "ready": preview::is_ready(checks),
-        "score": preview::score(checks),
+        "ready": checks::is_ready(checks),
+        "score": checks::score(checks),
         "checks": checks.iter().map(Check::to_json).collect::<Vec<_>>(),
         "price": {
             "amount_units": bundle.price().units().to_string(), "price_usdc": bundle.price().as_usdc(),

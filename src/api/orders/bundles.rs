@@ -3,13 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::api::body::check_origin;
-use crate::api::buyer::paid::attribution;
-use crate::api::buyer::quotes;
-use crate::api::buyer::quotes::fresh;
-use crate::api::directory::discovery;
+use crate::api::frame::{fresh, made_once};
 use crate::api::orders::form_values::Typed;
-use crate::api::orders::leads;
-use crate::api::{failure, query, site};
+use crate::api::query::attribution;
+use crate::api::{failure, frame, query};
 use crate::app::{App, Shared};
 use crate::domain::bundle::{self, Bundle};
 use crate::domain::ids::BundleQuoteId;
@@ -18,7 +15,7 @@ use crate::domain::requests::{AddressList, QuoteRequest};
 use crate::domain::schema::ValidationError;
 use crate::domain::shapes::QUESTION_CHARACTERS_MAX;
 use crate::domain::time::UnixSeconds;
-use crate::flows::quotes::bundles::{self, Asked, BundleQuote, Listed, Rejected};
+use crate::flows::quotes::bundles::{self, BundleQuote, BundleRequest, Listed, Rejected};
 use crate::http::{Call, Method, Reply};
 use crate::pages;
 use crate::pages::orders::bundle::{BundleView, QuoteOutcome, Quoted};
@@ -33,7 +30,7 @@ pub const REQUEST_PATH: &str = "/proof-pack/request";
 /// GET /v1/proof-pack/bundle/quote.
 pub async fn quote(app: Shared, call: Call) -> Reply {
     let outcome = async {
-        let asked = asked(&call)?;
+        let asked = request_in_query(&call)?;
         if asked.listed.is_empty() {
             query::check_names_target(&app, &call, "target_urls")?;
         }
@@ -48,11 +45,11 @@ pub async fn quote(app: Shared, call: Call) -> Reply {
 
 /// GET /proof-pack/bundle: the product page.
 pub async fn about_page(app: Shared, call: Call) -> Reply {
-    discovery::kept(&app, &call, |app| {
-        let texts = site::Texts::of(app);
-        let view = BundleView::empty(site::site(app, &texts), "/proof-pack/bundle");
+    made_once(&app, &call, |app| {
+        let texts = frame::Texts::of(app);
+        let view = BundleView::empty(frame::site(app, &texts), "/proof-pack/bundle");
         let page = Reply::html(200, pages::orders::bundle::about_page(&view));
-        site::with_page_headers(page).public("public, max-age=300")
+        frame::with_page_headers(page).public("public, max-age=300")
     })
 }
 
@@ -69,7 +66,7 @@ pub async fn quote_page(app: Shared, call: Call) -> Reply {
         }
         check_question(&typed.question, &["body", "question"])?;
         let bundle = Bundle::parse(&typed.level);
-        let asked = Asked {
+        let asked = BundleRequest {
             bundle: bundle.or_else(|| Some(bundles::smallest(&app, &listed))),
             listed,
             question: Some(typed.question.clone()),
@@ -78,7 +75,7 @@ pub async fn quote_page(app: Shared, call: Call) -> Reply {
         bundles::quote(&app, asked).await.map(Some)
     };
     let outcome: Result<Option<BundleQuote>, Refusal> = outcome.await;
-    let texts = site::Texts::of(&app);
+    let texts = frame::Texts::of(&app);
     let id = match &outcome {
         Ok(Some(quote)) => quote.id.to_string(),
         _ => String::new(),
@@ -98,14 +95,14 @@ pub async fn quote_page(app: Shared, call: Call) -> Reply {
                 rejected: refused,
             },
         },
-        ..BundleView::empty(site::site(&app, &texts), "/proof-pack/bundle/quote")
+        ..BundleView::empty(frame::site(&app, &texts), "/proof-pack/bundle/quote")
     };
     let status = match &outcome {
         Err(refusal) => failure::status(refusal.code),
         Ok(_) => 200,
     };
     let page = Reply::html(status, pages::orders::bundle::quote_page(&view));
-    fresh(site::with_page_headers(page))
+    fresh(frame::with_page_headers(page))
 }
 
 fn quoted<'a>(quote: &'a BundleQuote, id: &'a str) -> Quoted<'a> {
@@ -129,7 +126,7 @@ pub async fn checkout_page(app: Shared, call: Call) -> Reply {
     if let Some(id) = BundleQuoteId::parse(&text("quote_id")) {
         return away(&app.url(&format!("/checkout/{id}")));
     }
-    let outcome = async { bundles::quote(&app, asked(&call)?).await };
+    let outcome = async { bundles::quote(&app, request_in_query(&call)?).await };
     if text("target_urls").trim().is_empty() {
         return away(&with_query(&app, REQUEST_PATH, &call));
     }
@@ -140,12 +137,12 @@ pub async fn checkout_page(app: Shared, call: Call) -> Reply {
 }
 
 /// The bundle request of POST /v1/quotes.
-pub fn asked_in_body(call: &Call, body: QuoteRequest) -> Asked {
-    Asked {
+pub fn request_in_body(call: &Call, body: QuoteRequest) -> BundleRequest {
+    BundleRequest {
         listed: body.target_urls.as_ref().map(listed_in).unwrap_or_default(),
         bundle: body.bundle,
         question: body.question,
-        attribution: leads::attributed(call, body.source.as_deref()),
+        attribution: query::attributed(call, body.source.as_deref()),
     }
 }
 
@@ -169,31 +166,25 @@ pub fn created(app: &App, quote: &BundleQuote) -> Reply {
 
 /// GET /v1/quotes/{quote_id} for a bundle.
 pub async fn receipt(app: &Shared, call: &Call) -> Reply {
-    match kept(app, call).await {
+    match read_quote(app, call).await {
         Ok((id, record)) => fresh(Reply::json(200, receipt_json(app, id, &record).to_string())),
         Err(refusal) => failure::reply(app, &refusal, call),
     }
 }
 
 /// GET /checkout/{quote_id} for a bundle.
-pub async fn resume_page(app: &Shared, call: &Call) -> Reply {
-    let (id, record) = match kept(app, call).await {
-        Ok(found) => found,
-        Err(refusal) if refusal.code == Code::QuoteExpired => {
-            return quotes::expired_page(app, call, true);
-        }
-        Err(refusal) => return failure::page(app, &refusal, call),
-    };
+pub async fn resume_page(app: &Shared, call: &Call) -> Result<Reply, Refusal> {
+    let (id, record) = read_quote(app, call).await?;
     let state = match record.paid_at {
         Some(_) => State::Paid,
         None => State::Open,
     };
-    let texts = site::Texts::of(app);
+    let texts = frame::Texts::of(app);
     let quote_id = id.to_string();
     let pay_path = pay_path(app, record.bundle, &[("quote_id", &quote_id)]);
     let targets = record.target_urls.join("\n");
     let view = CheckoutView {
-        site: site::site(app, &texts),
+        site: frame::site(app, &texts),
         quote_id: &quote_id,
         state,
         bundle: record.bundle,
@@ -205,7 +196,8 @@ pub async fn resume_page(app: &Shared, call: &Call) -> Reply {
         pay_path: pay_path.as_deref(),
     };
     let page = Reply::html(200, pages::orders::bundle_checkout::page(&view));
-    fresh(site::with_page_headers(page)).fixed("x-robots-tag", "noindex")
+    let page = fresh(frame::with_page_headers(page)).fixed("x-robots-tag", "noindex");
+    Ok(page)
 }
 
 /// A redirect.
@@ -221,18 +213,21 @@ pub fn with_query(app: &App, path: &str, call: &Call) -> String {
     }
 }
 
-async fn kept(app: &Shared, call: &Call) -> Result<(BundleQuoteId, BundleQuoteRecord), Refusal> {
+async fn read_quote(
+    app: &Shared,
+    call: &Call,
+) -> Result<(BundleQuoteId, BundleQuoteRecord), Refusal> {
     bundles::read(app, call.param("quote_id").unwrap_or_default()).await
 }
 
 /// The quote request in a query.
-pub fn asked(call: &Call) -> Result<Asked, Refusal> {
+pub fn request_in_query(call: &Call) -> Result<BundleRequest, Refusal> {
     let question = query::once(call, "question")?.map(|text| text.into_owned());
     if let Some(text) = &question {
         check_question(text, &["query", "question"])?;
     }
     let lists: Vec<_> = call.query.all("target_urls").collect();
-    Ok(Asked {
+    Ok(BundleRequest {
         listed: Listed::in_texts(lists.iter().map(|list| &**list)),
         bundle: bundle_in_query(call)?,
         question,

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::api::body::{check_origin, read_body};
-use crate::api::{failure, site};
+use crate::api::{failure, frame};
 use crate::app::{App, Shared};
 use crate::domain::email::masked;
 use crate::domain::mail::MailState;
@@ -83,14 +83,14 @@ pub async fn recover_page(app: Shared, call: Call) -> Reply {
     match outcome.await {
         Ok(message) => {
             let status = if message.is_some() { 202 } else { 200 };
-            let texts = site::Texts::of(&app);
+            let texts = frame::Texts::of(&app);
             let html = pages::orders::delivery::recover_page(&RecoverView {
-                site: site::site(&app, &texts),
+                site: frame::site(&app, &texts),
                 message,
                 is_mailed: OrderEmails::of(&app).is_on(),
             });
             // Browsers send Origin with the form only if the referrer policy allows it.
-            secret(site::with_page_headers(Reply::html(status, html)))
+            secret(frame::with_page_headers(Reply::html(status, html)))
                 .fixed("referrer-policy", "same-origin")
         }
         Err(refusal) => secret(failure::page(&app, &refusal, &call)),
@@ -114,14 +114,14 @@ fn pass(call: &Call) -> Result<Pass, Refusal> {
 }
 
 /// An order's status for buyers, and whether it may still change.
-struct Standing {
+struct BuyerStatus {
     status: &'static str,
     /// Seconds until the next check; nothing at the end.
     retry_after: Option<u64>,
     message: &'static str,
 }
 
-fn standing(seen: Option<&Seen>) -> Standing {
+fn standing(seen: Option<&Seen>) -> BuyerStatus {
     let is_mail_only = seen.is_some_and(|seen| seen.is_mail_only);
     let (status, retry_after, message) = match seen.map(|seen| &seen.order.state) {
         None => (
@@ -162,7 +162,7 @@ fn standing(seen: Option<&Seen>) -> Standing {
         ),
         Some(OrderState::Refunded) => ("refunded", None, "The payment was refunded."),
     };
-    Standing {
+    BuyerStatus {
         status,
         retry_after,
         message,
@@ -279,7 +279,7 @@ async fn delivery_page(
     seen: Option<&Seen>,
     pass: &Pass,
 ) -> Result<Reply, Refusal> {
-    let texts = site::Texts::of(app);
+    let texts = frame::Texts::of(app);
     let standing = standing(seen);
     let report = match seen.and_then(|seen| seen.report.as_ref()) {
         Some(report) => Some(delivery::report(app, report).await?),
@@ -300,7 +300,7 @@ async fn delivery_page(
         (None, None) => Stage::Ended,
     };
     let html = pages::orders::delivery::page(&DeliveryView {
-        site: site::site(app, &texts),
+        site: frame::site(app, &texts),
         stage,
         message: standing.message,
         order_id: order_id.as_deref(),
@@ -318,7 +318,7 @@ async fn delivery_page(
     } else {
         200
     };
-    let reply = site::with_page_headers(Reply::html(status, html));
+    let reply = frame::with_page_headers(Reply::html(status, html));
     Ok(match stage {
         Stage::UnderWay => {
             let next = format!("{PAGE_PATH}?{}&look={}", pass.query(), looks + 1);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::api::buyer::paid::attribution;
+use crate::api::query::attribution;
 use crate::domain::attribution::Attribution;
 use crate::domain::bundle::Bundle;
 use crate::http::Call;

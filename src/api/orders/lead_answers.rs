@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::api::buyer::quotes::fresh;
+use crate::api::frame::fresh;
 use crate::api::orders::bundles::{self, LEADS_PATH, REQUEST_PATH};
 use crate::api::orders::form_values::Typed;
-use crate::api::{failure, site};
+use crate::api::{failure, frame};
 use crate::app::App;
 use crate::domain::bundle::Bundle;
 use crate::domain::email::masked;
@@ -31,7 +31,7 @@ const NEVER_TOLD: bool = false;
 
 /// An accepted lead, with its rejected sources.
 #[derive(Clone, Debug)]
-pub struct Taken {
+pub struct AcceptedLead {
     pub received: Received,
     pub rejected: Vec<Rejected>,
 }
@@ -41,7 +41,7 @@ pub fn answer(
     app: &App,
     call: &Call,
     product: LeadProduct,
-    outcome: Result<Taken, Refusal>,
+    outcome: Result<AcceptedLead, Refusal>,
 ) -> Reply {
     let is_page = call.accepts_rather("text/html", "application/json");
     match outcome {
@@ -71,7 +71,7 @@ fn ticket_json(received: &Received) -> Value {
     })
 }
 
-fn lead_json(app: &App, taken: &Taken) -> Value {
+fn lead_json(app: &App, taken: &AcceptedLead) -> Value {
     let Received { id, lead } = &taken.received;
     let mut body = json!({
         "status": "received",
@@ -161,18 +161,18 @@ fn complaints(refusal: &Refusal) -> Vec<String> {
     }
 }
 
-fn received_page(app: &App, taken: &Taken) -> Reply {
+fn received_page(app: &App, taken: &AcceptedLead) -> Reply {
     let Received { id, lead } = &taken.received;
     let lead_id = id.to_string();
     let bundle = Bundle::parse(&lead.level).filter(|_| lead.product == LeadProduct::Bundle);
     let pay_path =
         bundle.and_then(|bundle| bundles::pay_path(app, bundle, &[("lead_id", &lead_id)]));
     let pack_path = (lead.product == LeadProduct::Pack).then(|| pack_path(lead));
-    let texts = site::Texts::of(app);
+    let texts = frame::Texts::of(app);
     let contact = masked(&lead.contact);
     let rejected = taken.rejected.iter();
     let view = ReceivedView {
-        site: site::site(app, &texts),
+        site: frame::site(app, &texts),
         product: lead.product,
         lead_id: &lead_id,
         contact: &contact,
@@ -199,14 +199,14 @@ pub fn form_page(
     complaints: &[String],
     known: Option<Known<'_>>,
 ) -> Reply {
-    let texts = site::Texts::of(app);
+    let texts = frame::Texts::of(app);
     let (path, action) = match product {
         LeadProduct::Pack => (REQUEST_PATH, PACK_LEADS_PATH),
         LeadProduct::Bundle => (REQUEST_PATH, LEADS_PATH),
         LeadProduct::Contact => (CONTACT_PATH, MESSAGES_PATH),
     };
     let view = RequestView {
-        site: site::site(app, &texts),
+        site: frame::site(app, &texts),
         path,
         action,
         product,
@@ -220,5 +220,5 @@ pub fn form_page(
 /// The page shows the visitor's input, so it is not cached. Browsers send Origin with the form only if the referrer policy
 /// allows it.
 fn private(page: Reply) -> Reply {
-    fresh(site::with_page_headers(page)).fixed("referrer-policy", "same-origin")
+    fresh(frame::with_page_headers(page)).fixed("referrer-policy", "same-origin")
 }

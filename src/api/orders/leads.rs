@@ -1,13 +1,12 @@
 //! Requests and messages, as JSON or as a form without script, and their validation.
 
 use crate::api::body::{check_origin, is_form, read_body};
-use crate::api::buyer::paid::attribution;
 use crate::api::failure;
 use crate::api::orders::bundles;
 use crate::api::orders::form_values::Typed;
-use crate::api::orders::lead_answers::{Taken, answer, form_page};
+use crate::api::orders::lead_answers::{AcceptedLead, answer, form_page};
+use crate::api::query::attributed;
 use crate::app::{App, Shared};
-use crate::domain::attribution::Attribution;
 use crate::domain::bundle::Bundle;
 use crate::domain::email::is_email;
 use crate::domain::ids::{BundleQuoteId, LeadId, QuoteId};
@@ -86,7 +85,7 @@ pub async fn contact_page(app: Shared, call: Call) -> Reply {
     form_page(&app, 200, LeadProduct::Contact, &typed, &[], None)
 }
 
-async fn taken_pack(app: &Shared, call: &Call) -> Result<Taken, Refusal> {
+async fn taken_pack(app: &Shared, call: &Call) -> Result<AcceptedLead, Refusal> {
     check_origin(app, call)?;
     let body: PackLeadRequest = read_body(app, call)?;
     let contact = checked_contact("contact", &body.contact)?;
@@ -113,7 +112,7 @@ async fn taken_pack(app: &Shared, call: &Call) -> Result<Taken, Refusal> {
     Ok(unread(flow::receive(app, lead).await?))
 }
 
-async fn taken_bundle(app: &Shared, call: &Call) -> Result<Taken, Refusal> {
+async fn taken_bundle(app: &Shared, call: &Call) -> Result<AcceptedLead, Refusal> {
     check_origin(app, call)?;
     let body: BundleLeadRequest = read_body(app, call)?;
     let contact = checked_contact("contact", &body.contact)?;
@@ -152,13 +151,13 @@ async fn taken_bundle(app: &Shared, call: &Call) -> Result<Taken, Refusal> {
         let message = format!("List should be shorter: it has {count} sources. {beyond}");
         return Err(invalid("target_urls", "too_long", &message));
     }
-    Ok(Taken {
+    Ok(AcceptedLead {
         received: flow::receive(app, lead).await?,
         rejected: sorted.rejected,
     })
 }
 
-async fn taken_message(app: &Shared, call: &Call) -> Result<Taken, Refusal> {
+async fn taken_message(app: &Shared, call: &Call) -> Result<AcceptedLead, Refusal> {
     check_origin(app, call)?;
     let body: ContactRequest = read_body(app, call)?;
     let contact = checked_contact("email", &body.email)?;
@@ -183,18 +182,11 @@ async fn taken_message(app: &Shared, call: &Call) -> Result<Taken, Refusal> {
     Ok(unread(flow::receive(app, lead).await?))
 }
 
-fn unread(received: Received) -> Taken {
-    Taken {
+fn unread(received: Received) -> AcceptedLead {
+    AcceptedLead {
         received,
         rejected: Vec::new(),
     }
-}
-
-/// The label of the body, else of the request.
-pub fn attributed(call: &Call, source: Option<&str>) -> Option<String> {
-    let labelled = source.and_then(Attribution::parse);
-    let label = labelled.or_else(|| attribution(call));
-    label.map(|label| label.as_str().to_owned())
 }
 
 /// The quote that a request follows; anything that is no quote's identifier is dropped.

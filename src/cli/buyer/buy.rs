@@ -13,6 +13,7 @@ use crate::cli::{Failure, failed, say};
 use crate::domain::amount::Amount;
 use crate::domain::bundle::Bundle;
 use crate::domain::check::CheckDepth;
+use crate::domain::evm::{Address, Network};
 use crate::domain::level::{Level, LineItem};
 use crate::domain::pack::Pack;
 use crate::domain::render::Render;
@@ -26,7 +27,6 @@ use crate::outside::buyer::{
     BuyError, Buyer, BuyerSettings, Proof, Proofs, Purchase, SellerRequest, Wallet,
 };
 use crate::outside::clock::Clock;
-use crate::x402::address::{Address, Network};
 use crate::x402::offer_receipt::Receipt;
 use crate::x402::payer::Choice;
 

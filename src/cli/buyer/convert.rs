@@ -159,12 +159,12 @@ impl Args {
         }
         let url = TargetUrl::parse(&rendered.facts.final_url).map_err(failed)?;
         let url = url.url().clone();
-        let converted = convert(&rendered.html, "", url.clone(), self.kept())
+        let converted = convert(&rendered.html, "", url.clone(), self.extent())
             .map_err(|error| input::unusable(&self.input, &error))?;
         Ok((converted, url))
     }
 
-    fn kept(&self) -> Kept {
+    fn extent(&self) -> Kept {
         match (self.full, self.include_comments) {
             (true, _) => Kept::Whole,
             (false, true) => Kept::ContentAndComments,

@@ -16,7 +16,7 @@ use crate::appliance::{Appliance, Start};
 use crate::cli::buyer::buy::parse_address;
 use crate::cli::buyer::{complaint, report};
 use crate::cli::{Failure, config_failure, failed, run_async, say};
-use crate::config::{Config, Resolved, wants_colour};
+use crate::config::{Config, Resolved, log_filter, wants_colour};
 use crate::domain::amount::Amount;
 use crate::domain::level::Product;
 use crate::domain::pack::Pack;
@@ -26,7 +26,7 @@ use crate::evidence::report::Report;
 use crate::flows::operations::sign_in;
 use crate::http::server::{self, Transport};
 use crate::http::{Call, Method, Reply, Route};
-use crate::log;
+use crate::log::{self, Troubles};
 use crate::outside::buyer::{Buyer, BuyerSettings, Proof, Purchase, SellerRequest, Wallet};
 use crate::outside::chance;
 use crate::outside::clock::Clock;
@@ -77,12 +77,12 @@ fn parse_listen(text: &str) -> Result<SocketAddr, String> {
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let _log = log::start("warn", false);
+        let log = log::start(log_filter("warn"), false, Clock::System);
         // Enough threads for the purchase and for visitors.
-        run_async(256, self.show())
+        run_async(256, self.show(log.troubles()))
     }
 
-    async fn show(self) -> Result<(), Failure> {
+    async fn show(self, troubles: Arc<Troubles>) -> Result<(), Failure> {
         let web = serve_samples().await?;
         let (listener, folder) = (self.listener().await?, self.folder()?);
         let config = self.config(listener.local_addr()?, web, &folder)?;
@@ -95,6 +95,7 @@ impl Args {
             listener: Some(listener),
             http_listener: None,
             egress: None,
+            troubles,
         };
         let appliance = Appliance::start(start).await.map_err(failed)?;
         let base_url = appliance.app.config.base_url.clone();

@@ -105,7 +105,7 @@ impl Args {
         }
         let (method, path) = self.request();
         let answer = socket::ask_or_open(&config, (method, &path), async |store| {
-            self.look(store).await.map_err(told)
+            self.look(store).await.map_err(failure)
         })?;
         self.tell(&answer)
     }
@@ -170,7 +170,7 @@ impl Args {
             Args::List {
                 status, product, ..
             } => leads::listed(store, status.clone(), product.clone()).await,
-            Args::Show { lead_id, .. } => leads::shown(store, lead_id).await,
+            Args::Show { lead_id, .. } => leads::read_one(store, lead_id).await,
             Args::Move {
                 lead_id, to, note, ..
             } => leads::moved(store, lead_id, to, note.clone(), now).await,
@@ -208,7 +208,7 @@ fn goals() -> impl Iterator<Item = &'static str> {
     reached.map(LeadStatus::name)
 }
 
-fn told(refusal: Refusal) -> Failure {
+fn failure(refusal: Refusal) -> Failure {
     Failure::Failed(refusal.message)
 }
 
@@ -237,7 +237,7 @@ fn part(config: &Config, after: Option<&str>) -> Result<Value, Failure> {
     let query = after.map_or(String::new(), |after| format!("?after={after}"));
     let path = format!("{}/export{query}", LIST.path);
     socket::ask_or_open(config, ("GET", &path), async |store| {
-        leads::part(store, after).await.map_err(told)
+        leads::part(store, after).await.map_err(failure)
     })
 }
 
@@ -274,7 +274,7 @@ fn cells(lead: &Value) -> String {
 
 fn listed(config: &Config) -> Result<Value, Failure> {
     socket::ask_or_open(config, ("GET", LIST.path), async |store| {
-        leads::listed(store, None, None).await.map_err(told)
+        leads::listed(store, None, None).await.map_err(failure)
     })
 }
 

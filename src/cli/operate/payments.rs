@@ -9,7 +9,7 @@ use crate::api::operator;
 use crate::cli::list::{Cell, Format, List};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
-use crate::x402::address::TransactionHash;
+use crate::domain::evm::TransactionHash;
 
 #[derive(Debug, clap::Subcommand)]
 pub(in crate::cli) enum Args {

@@ -1,4 +1,4 @@
-//! `context402 tls …`: the certificate that is served, and a trial order that keeps nothing.
+//! `context402 tls …`: the certificate that is served, and a test order that keeps nothing.
 
 use std::sync::Arc;
 
@@ -133,8 +133,8 @@ fn test(config: &Config, tls: &Tls) -> Result<(), Failure> {
         }
     }
     run_async(4, async {
-        let trial = Trial::listen(config, tls).await?;
-        let issued = trial.order(&authority, tls).await.map_err(failed)?;
+        let test_order = TestOrder::listen(config, tls).await?;
+        let issued = test_order.order(&authority, tls).await.map_err(failed)?;
         let facts = facts(&issued).ok_or_else(|| failed("the certificate cannot be read"))?;
         describe(&facts, Clock::System.now())?;
         say(
@@ -152,7 +152,7 @@ fn facts(issued: &Issued) -> Option<Certificate> {
 }
 
 /// The service's ports with nothing behind them but proofs.
-struct Trial {
+struct TestOrder {
     name: String,
     certificates: Arc<Certificates>,
     _server: Arc<Server<(), ()>>,
@@ -160,8 +160,8 @@ struct Trial {
 
 static NO_ROWS: &[Route<(), ()>] = &[];
 
-impl Trial {
-    async fn listen(config: &Config, tls: &Tls) -> Result<Trial, Failure> {
+impl TestOrder {
+    async fn listen(config: &Config, tls: &Tls) -> Result<TestOrder, Failure> {
         let certificates = Arc::<Certificates>::default();
         let server = server::plain(NO_ROWS, Arc::new(()), chance::bytes());
         let bind = async |address| {
@@ -177,7 +177,7 @@ impl Trial {
             let to_https = ToHttps::new(&config.base_url, certificates.clone());
             server.listen(bind(address).await?, Transport::ToHttps(Arc::new(to_https)));
         }
-        Ok(Trial {
+        Ok(TestOrder {
             name: tls.name.clone(),
             certificates,
             _server: server,
@@ -201,7 +201,7 @@ impl Trial {
     }
 }
 
-impl Progress for Trial {
+impl Progress for TestOrder {
     fn show(&self, proof: Proof) -> Result<(), String> {
         match proof {
             Proof::Handshake { certificate, key } => (self.certificates)

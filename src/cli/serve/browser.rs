@@ -9,8 +9,9 @@ use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::{Failure, failed, run_async};
-use crate::config::{Supervisor, journal_listens};
+use crate::config::{Supervisor, journal_listens, log_filter};
 use crate::log;
+use crate::outside::clock::Clock;
 use crate::outside::render::worker::Worker;
 use crate::outside::render::{raise_loopback, ways_out};
 use crate::outside::supervisor::{self, Notifier};
@@ -49,7 +50,7 @@ impl Args {
         match self.once {
             true => run_async(BLOCKING_THREADS, self.render_once()),
             false => {
-                let _log = log::start("info", journal_listens());
+                let _log = log::start(log_filter("info"), journal_listens(), Clock::System);
                 run_async(BLOCKING_THREADS, self.serve(inherited))
             }
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::closed_set::closed_set;
 use crate::evidence::bundle::compare::{Agreement, Bench, Certainty, Conflict, claim_id};
-use crate::evidence::bundle::decide::{BundleLabel, Decided, Decision, Grounds, Standing};
+use crate::evidence::bundle::decide::{BundleLabel, Decided, Decision, Grounds, PartCounts};
 use crate::evidence::bundle::footnotes::{Footnote, Footnotes};
 use crate::evidence::bundle::groups::{Group, Groups};
 use crate::evidence::bundle::matrix::{Row, Verdict, rows};
@@ -447,7 +447,7 @@ fn carrying<'a>(decision: &Decision, rows: &'a [Row], groups: &Groups) -> Vec<&'
 fn executive_summary(
     decided: &Decided,
     coverage: &Coverage,
-    standings: &[Standing],
+    standings: &[PartCounts],
     gaps: &[String],
     conflicts: &[Conflict],
 ) -> String {

@@ -64,7 +64,7 @@ pub(super) struct Grounds<'a> {
 
 /// How the independent sources stand to a part of the question.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Standing {
+pub(super) struct PartCounts {
     pub(super) supporting: usize,
     pub(super) partial: usize,
     pub(super) opposing: usize,
@@ -104,14 +104,14 @@ impl Grounds<'_> {
     }
 
     /// For each part of the question.
-    pub(super) fn standings(&self) -> Vec<Standing> {
+    pub(super) fn standings(&self) -> Vec<PartCounts> {
         let asked = self.rows.iter().enumerate().filter(|(_, row)| row.is_asked);
         asked
             .map(|(number, row)| self.standing(number, row))
             .collect()
     }
 
-    fn standing(&self, number: usize, row: &Row) -> Standing {
+    fn standing(&self, number: usize, row: &Row) -> PartCounts {
         let with = |has: fn(Verdict) -> bool| {
             let cells = row.cells.iter().enumerate();
             cells
@@ -130,7 +130,7 @@ impl Grounds<'_> {
         let supporting = self
             .groups
             .count(with(|verdict| verdict == Verdict::Supports));
-        Standing {
+        PartCounts {
             supporting: match self.is_wh {
                 true => supporting.min(self.answered_alike(number).max(1)),
                 false => supporting,
@@ -174,9 +174,9 @@ impl Grounds<'_> {
         })
     }
 
-    fn label(&self, standings: &[Standing], disputed: bool) -> BundleLabel {
-        let all = |has: fn(&Standing) -> bool| standings.iter().all(has);
-        let any = |has: fn(&Standing) -> bool| standings.iter().any(has);
+    fn label(&self, standings: &[PartCounts], disputed: bool) -> BundleLabel {
+        let all = |has: fn(&PartCounts) -> bool| standings.iter().all(has);
+        let any = |has: fn(&PartCounts) -> bool| standings.iter().any(has);
         let reads = || {
             self.submitted
                 .iter()
@@ -214,7 +214,7 @@ impl Grounds<'_> {
         label: BundleLabel,
         support: f64,
         disputed: bool,
-        standings: &[Standing],
+        standings: &[PartCounts],
     ) -> f64 {
         let opposing = standings.iter().map(|standing| standing.opposing).max();
         let confidence = match label {
@@ -278,9 +278,11 @@ impl Grounds<'_> {
         risks.any(|risk| risk.severity == Severity::High)
     }
 
-    fn summary(&self, label: BundleLabel, disputed: bool, standings: &[Standing]) -> String {
-        let least = |of: fn(&Standing) -> usize| standings.iter().map(of).min().unwrap_or_default();
-        let most = |of: fn(&Standing) -> usize| standings.iter().map(of).max().unwrap_or_default();
+    fn summary(&self, label: BundleLabel, disputed: bool, standings: &[PartCounts]) -> String {
+        let least =
+            |of: fn(&PartCounts) -> usize| standings.iter().map(of).min().unwrap_or_default();
+        let most =
+            |of: fn(&PartCounts) -> usize| standings.iter().map(of).max().unwrap_or_default();
         let supporting = most(|standing| standing.supporting);
         let lone = supporting < SUPPORTS_MIN;
         match label {

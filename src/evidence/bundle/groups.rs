@@ -65,7 +65,7 @@ impl Groups {
             .map(|source| source.read.as_ref().map(Print::of))
             .collect();
         let mut reads = submitted.iter().filter_map(|source| source.read.as_ref());
-        let Some(asked) = reads.next().map(|read| Asked::of(&read.report)) else {
+        let Some(asked) = reads.next().map(|read| QuestionTerms::of(&read.report)) else {
             return Groups::named(submitted, Vec::new(), Vec::new());
         };
         let mut groups: Vec<Vec<usize>> = Vec::new();
@@ -219,13 +219,13 @@ impl Facts {
     }
 
     /// The same sentence with something else in the place of what is asked.
-    fn is_altered(&self, other: &Facts, asked: &Asked) -> bool {
+    fn is_altered(&self, other: &Facts, asked: &QuestionTerms) -> bool {
         let shared = self.stems.intersection(&other.stems).count();
         let all = self.stems.union(&other.stems).count();
         ratio(shared, all) >= SENTENCE_LIKENESS_MIN && self.differs(other, asked)
     }
 
-    fn differs(&self, other: &Facts, asked: &Asked) -> bool {
+    fn differs(&self, other: &Facts, asked: &QuestionTerms) -> bool {
         let names = || self.names.symmetric_difference(&other.names);
         let mut numbers = self.numbers.symmetric_difference(&other.numbers);
         match (asked.form, &asked.wanted) {
@@ -248,17 +248,17 @@ impl Facts {
 }
 
 /// What a copy must not have changed to be one.
-struct Asked {
+struct QuestionTerms {
     form: QuestionForm,
     wanted: Option<Wanted>,
     words: BTreeSet<String>,
     numbers: BTreeSet<String>,
 }
 
-impl Asked {
-    fn of(report: &Report) -> Asked {
+impl QuestionTerms {
+    fn of(report: &Report) -> QuestionTerms {
         let words = words(&report.question);
-        Asked {
+        QuestionTerms {
             form: report.analysis.question_kind,
             wanted: Wanted::of(&report.question),
             words: words.iter().map(|word| word.text.to_lowercase()).collect(),
@@ -290,7 +290,7 @@ impl Print {
     }
 
     /// It is a copy in which the best passage answers otherwise.
-    fn is_altered(&self, other: &Print, asked: &Asked) -> bool {
+    fn is_altered(&self, other: &Print, asked: &QuestionTerms) -> bool {
         let lacks = |one: &Print, other: &Print| {
             one.best.as_ref().is_some_and(|best| {
                 let is_there =
@@ -305,7 +305,7 @@ impl Print {
         self.likeness(other).is_some() && (lacks(self, other) || lacks(other, self))
     }
 
-    fn same_as(&self, other: &Print, asked: &Asked) -> Option<Likeness> {
+    fn same_as(&self, other: &Print, asked: &QuestionTerms) -> Option<Likeness> {
         let shares = |url: &String| !url.is_empty() && other.addresses.contains(url);
         if self.addresses.iter().any(shares) {
             Some(Likeness::SameAddress)

@@ -85,7 +85,7 @@ pub(super) fn rows(
     groups: &Groups,
     notes: &mut Footnotes,
 ) -> Vec<Row> {
-    let mut rows = asked(submitted, notes);
+    let mut rows = parts_of_question(submitted, notes);
     if let [row] = &mut rows[..] {
         answer_otherwise(row, submitted, groups, notes);
     }
@@ -116,7 +116,7 @@ fn blank(submitted: &[Submitted<'_>]) -> Vec<Cell> {
 }
 
 /// The parts of the question, as each report has judged them. An open question has none.
-fn asked(submitted: &[Submitted<'_>], notes: &mut Footnotes) -> Vec<Row> {
+fn parts_of_question(submitted: &[Submitted<'_>], notes: &mut Footnotes) -> Vec<Row> {
     let first = submitted.iter().find_map(|source| source.read.as_ref());
     let Some(first) = first.filter(|read| read.report.analysis.question_kind != QuestionForm::Open)
     else {

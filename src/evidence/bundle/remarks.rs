@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::bundle::compare::{Agreement, Certainty, Conflict};
-use crate::evidence::bundle::decide::Standing;
+use crate::evidence::bundle::decide::PartCounts;
 use crate::evidence::bundle::groups::{Groups, Likeness};
 use crate::evidence::bundle::matrix::Row;
 use crate::evidence::bundle::read::Submitted;
@@ -33,7 +33,7 @@ pub struct RiskNote {
 pub(super) fn gaps(
     submitted: &[Submitted<'_>],
     rows: &[Row],
-    standings: &[Standing],
+    standings: &[PartCounts],
 ) -> Vec<String> {
     let mut gaps = Vec::new();
     let asked = rows.iter().filter(|row| row.is_asked);

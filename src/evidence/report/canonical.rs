@@ -1,4 +1,4 @@
-//! The one spelling of a JSON value (RFC 8785), so that whoever holds a report can hash it whatever its white space,
+//! The one spelling of a JSON value (RFC 8785), so that anyone who has a report can hash it whatever its white space,
 //! escapes and order of members have become on the way.
 
 use serde_json::{Map, Value};

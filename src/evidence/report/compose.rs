@@ -42,7 +42,7 @@ fn cited(examined: &Examined<'_>, synthesis: Option<&Synthesis>) -> HashSet<Stri
     let check = &examined.check;
     let best = check.findings.first().map_or(0.0, |finding| finding.score);
     let findings = check.findings.iter().enumerate();
-    let speaking = findings.filter(|(index, finding)| {
+    let relevant = findings.filter(|(index, finding)| {
         let is_near = *index < MENTIONS_MAX && finding.score >= best * MENTION_SHARE_MIN;
         is_near || finding.stance != Stance::Mentions
     });
@@ -52,7 +52,7 @@ fn cited(examined: &Examined<'_>, synthesis: Option<&Synthesis>) -> HashSet<Stri
     let of_claims = claims.flat_map(|claim| claim.findings.iter().copied());
     let compared = check.comparisons.iter();
     let compared = compared.filter_map(|comparison| comparison.finding);
-    let all = speaking
+    let all = relevant
         .map(|(index, _)| index)
         .chain(of_parts)
         .chain(compared)

@@ -17,7 +17,7 @@ use crate::pages::buyer::samples::Sample;
 
 /// A sample page and the question.
 #[derive(Clone, Debug)]
-pub struct Trial {
+pub struct DemoPage {
     pub markdown: String,
     /// Without what a sale adds.
     pub report: Report,
@@ -27,7 +27,7 @@ pub async fn try_out(
     app: &Shared,
     sample: &'static Sample,
     question: String,
-) -> Result<Trial, Refusal> {
+) -> Result<DemoPage, Refusal> {
     let tried = app
         .outside
         .free_checks
@@ -45,7 +45,7 @@ pub async fn try_out(
 fn tried(
     sample: &Sample,
     question: &str,
-) -> Result<Trial, Box<dyn std::error::Error + Send + Sync>> {
+) -> Result<DemoPage, Box<dyn std::error::Error + Send + Sync>> {
     let url = format!("https://{}{}", sample.host, sample.path);
     let mut converter = Converter::new(Settings {
         kind: ContentKind::Html,
@@ -55,7 +55,7 @@ fn tried(
     });
     converter.push(sample.body.as_bytes())?;
     let page = converter.finish()?;
-    Ok(Trial {
+    Ok(DemoPage {
         report: examined(&page, sample, &url, question),
         markdown: page.markdown,
     })

@@ -3,7 +3,7 @@
 
 use crate::app::Shared;
 use crate::domain::refusal::{Code, Refusal};
-use crate::flows::content::source::MEMORY_WAIT_MAX;
+use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::flows::internal;
 use crate::markdown::{ContentKind, ConvertError, Converter, Settings};
 use crate::state::markdown_alternates::Markdown;

@@ -16,7 +16,7 @@ use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::render::{PlainPage, Render, RenderNote};
 use crate::domain::target::TargetUrl;
-use crate::flows::content::source::{MEMORY_WAIT_MAX, Trouble};
+use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::markdown::{
     ContentKind, ConvertError, Converter, Narrowing, Page, Settings, Wall, Warning, has_text,
 };
@@ -38,7 +38,7 @@ const CLEAR_TIME_MAX: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct Attempt {
     pub facts: RenderFacts,
-    error: Option<RenderError>,
+    pub error: Option<RenderError>,
 }
 
 /// Opens the way for the browser's traffic, and tries the browser. Sales do not wait for it.
@@ -270,26 +270,6 @@ pub fn note(app: &App, outcome: Result<(), &RenderError>) {
     }
 }
 
-impl Attempt {
-    /// What to say in place of a page that cannot be sold, if the browser is to blame.
-    pub fn refusal(&self) -> Option<Trouble> {
-        let error = self.error.as_ref()?;
-        Some(match error {
-            RenderError::Busy => Trouble::Outage(Refusal::new(
-                Code::Overloaded,
-                "The page's text is made by scripts, and too many pages are being rendered. Try again in a few seconds.",
-            )),
-            RenderError::Unavailable(_) => Trouble::Refused(Refusal::of(Code::RenderUnavailable)),
-            RenderError::Failed { detail, .. } => Trouble::Refused(Refusal::new(
-                Code::RenderFailed,
-                format!(
-                    "The page's text is made by scripts, and it could not be rendered: {detail}."
-                ),
-            )),
-        })
-    }
-}
-
 fn characters(markdown: &str) -> usize {
     markdown.chars().filter(|c| !c.is_whitespace()).count()
 }
@@ -337,7 +317,7 @@ pub async fn open_page(
 }
 
 /// A page as the browser shows it, converted.
-struct Shown {
+struct RenderedPage {
     page: Page,
     final_url: TargetUrl,
     source_sha256: [u8; 32],
@@ -352,7 +332,7 @@ async fn convert(
     rendered: Rendered,
     (final_url, extent): (TargetUrl, &Extent),
     permit: &mut MemoryPermit,
-) -> Result<Shown, RenderError> {
+) -> Result<RenderedPage, RenderError> {
     let permitted = permit.resized(CONVERTING_FACTOR * rendered.html.len(), MEMORY_WAIT_MAX);
     permitted.await.map_err(|_| RenderError::Busy)?;
     let failed = |detail: String| RenderError::Failed {
@@ -395,7 +375,7 @@ async fn convert(
             }
         };
         let is_whole = !rendered.facts.is_cut && rendered.facts.settled != Settled::Deadline;
-        Ok(Shown {
+        Ok(RenderedPage {
             page,
             final_url,
             source_sha256: Sha256::digest(&rendered.html).into(),
@@ -408,7 +388,7 @@ async fn convert(
     converting.await.unwrap_or(Err(RenderError::Busy))
 }
 
-impl Shown {
+impl RenderedPage {
     /// Takes the plain page's place. What the site said about its use stays: it said so in its headers.
     fn replace(mut self, fetched: &mut FetchedPage) {
         let known = std::mem::take(&mut fetched.page.meta_robots);

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::app::{App, Shared};
+use crate::domain::answer;
 use crate::domain::ids::{ReportId, ShareSlug};
 use crate::domain::keys::PaymentKey;
 use crate::domain::level::Product;
@@ -18,9 +19,8 @@ use crate::evidence::report::follow_up::{FollowUp, follow_up};
 use crate::evidence::report::sample::REPORT_ID as SAMPLE_ID;
 use crate::evidence::report::verify::{Check, Kept, Receipt, verify, verify_several};
 use crate::evidence::report::{Access, Links, Report, Signature};
-use crate::flows::content::source::MEMORY_WAIT_MAX;
+use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::flows::internal;
-use crate::flows::sale::answer;
 use crate::outside::call::{Place, Saturated};
 use crate::outside::chance;
 use crate::outside::memory::{MemoryFull, MemoryPermit};

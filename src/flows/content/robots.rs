@@ -17,22 +17,22 @@ const WAIT_MAX: Duration = Duration::from_millis(250);
 
 /// A running request.
 #[derive(Debug)]
-pub struct Asked {
+pub struct PendingRobots {
     target: TargetUrl,
     answer: JoinHandle<Option<Arc<Robots>>>,
 }
 
 /// Fetches the site's robots.txt unless it is cached. The fetch completes even if nobody waits any more.
-pub fn ask(app: &Shared, target: &TargetUrl) -> Asked {
+pub fn ask(app: &Shared, target: &TargetUrl) -> PendingRobots {
     let (files, asked) = (app.outside.robots.clone(), target.clone());
-    Asked {
+    PendingRobots {
         target: target.clone(),
         answer: app.tasks.spawn(async move { files.read(&asked).await }),
     }
 }
 
 /// Adds the rules of robots.txt for the requested page and for the final one.
-pub async fn complete(app: &Shared, usage: Usage, asked: Asked, last: &TargetUrl) -> Usage {
+pub async fn complete(app: &Shared, usage: Usage, asked: PendingRobots, last: &TargetUrl) -> Usage {
     let until = Instant::now() + WAIT_MAX;
     if asked.target == *last {
         let (verdict, signals) = asked.before(until).await;
@@ -55,7 +55,7 @@ pub fn known(app: &Shared, target: &TargetUrl) -> Verdict {
     robots.map_or(Verdict::Unknown, |robots| robots.verdict(&path(target)))
 }
 
-impl Asked {
+impl PendingRobots {
     async fn before(self, until: Instant) -> (Verdict, Signals) {
         match timeout_at(until, self.answer).await {
             Ok(Ok(Some(robots))) => {

@@ -37,7 +37,7 @@ pub fn time_max(app: &App, purchase: &Purchase) -> Duration {
 
 /// Takes a picture of a report's source around its first citation, and notes in the report what came of it.
 pub async fn add(app: &Shared, report: &mut Report, payer: &str) -> Option<Png> {
-    let (image, png, warning) = match taken(app, report, payer).await {
+    let (image, png, warning) = match take_picture(app, report, payer).await {
         Ok((image, png)) => (Some(image), Some(png), None),
         Err(error) => (None, None, Some(no_image(&error))),
     };
@@ -45,7 +45,11 @@ pub async fn add(app: &Shared, report: &mut Report, payer: &str) -> Option<Png> 
     png
 }
 
-async fn taken(app: &Shared, report: &Report, payer: &str) -> Result<(Image, Png), RenderError> {
+async fn take_picture(
+    app: &Shared,
+    report: &Report,
+    payer: &str,
+) -> Result<(Image, Png), RenderError> {
     let final_url = &report.source_profile.final_url;
     let failed = |detail: String| RenderError::Failed {
         kind: FailureKind::NotOpened,

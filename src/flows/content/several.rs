@@ -16,10 +16,9 @@ use crate::domain::level::LineItem;
 use crate::domain::purchase::SourceInput;
 use crate::domain::refusal::{Code, Refusal, SourcesUnread, UnreadSource, With};
 use crate::domain::time::UnixSeconds;
+use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::flows::content::reports::{self, Retained};
-use crate::flows::content::source::{
-    self, MEMORY_WAIT_MAX, Reader, STORING_FACTOR, SourcePage, Trouble,
-};
+use crate::flows::content::source::{self, Reader, STORING_FACTOR, SourcePage, Trouble};
 use crate::flows::internal;
 use crate::outside::memory::MemoryFull;
 use crate::state::page::text_page;

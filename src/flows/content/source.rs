@@ -12,20 +12,19 @@ use crate::domain::target::{TargetError, TargetUrl, explained};
 use crate::domain::tier::Tier;
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
 use crate::domain::usage::Usage;
+use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::flows::content::rendering::{self, Attempt};
 use crate::flows::content::robots;
 use crate::markdown::{ConvertError, PAGE_BYTES_MAX, has_text};
 use crate::outside::memory::{MemoryFull, MemoryPermit, Party};
 use crate::outside::network::Asker;
+use crate::outside::render::RenderError;
 use crate::outside::web::{FetchError, FetchOptions, Fetched, FetchedPage};
 use crate::state::page::{
     JUDGED_TOKENS_MAX, PageFacts, PageGoods, RenderFacts, Unfetched, page_goods, selected_page,
     unsellable,
 };
 use crate::store::{HeldPage, PageRecord, Snapshot, StoreError, Tables};
-
-/// Maximum wait for memory before a connection is open.
-pub const MEMORY_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// Memory to read or write a blob per byte: the store rounds sizes up to a power of two.
 pub const STORING_FACTOR: usize = 3;
@@ -449,7 +448,7 @@ async fn fetch(
     let (fetched, attempt) = rendered(app, fetched, (render, extent), reader).await;
     let fetched = match (fetched.and_then(without_wall), &attempt) {
         (Err(error @ FetchError::Convert(_)), Some(attempt)) => {
-            let trouble = attempt.refusal();
+            let trouble = render_trouble(attempt);
             return Err(trouble.unwrap_or_else(|| fetch_trouble(&error)));
         }
         // With a browser, a page of which nothing is selected was kept until it was asked.
@@ -496,7 +495,7 @@ async fn fetch(
     }
 }
 
-type FetchedInTurn = (Fetched, MemoryPermit, robots::Asked);
+type FetchedInTurn = (Fetched, MemoryPermit, robots::PendingRobots);
 
 /// The same after the browser, where it was asked.
 async fn rendered(
@@ -657,6 +656,22 @@ async fn fetched_source(
 pub fn refused_target(text: &str, error: TargetError) -> Trouble {
     let code = Code::parse(error.code()).unwrap_or(Code::InvalidTarget);
     Trouble::Refused(Refusal::new(code, format!("{}.", explained(text, error))))
+}
+
+/// What to say in place of a page that cannot be sold, if the browser is to blame.
+fn render_trouble(attempt: &Attempt) -> Option<Trouble> {
+    let error = attempt.error.as_ref()?;
+    Some(match error {
+        RenderError::Busy => Trouble::Outage(Refusal::new(
+            Code::Overloaded,
+            "The page's text is made by scripts, and too many pages are being rendered. Try again in a few seconds.",
+        )),
+        RenderError::Unavailable(_) => Trouble::Refused(Refusal::of(Code::RenderUnavailable)),
+        RenderError::Failed { detail, .. } => Trouble::Refused(Refusal::new(
+            Code::RenderFailed,
+            format!("The page's text is made by scripts, and it could not be rendered: {detail}."),
+        )),
+    })
 }
 
 /// `FetchError` decides what is transient and what is final (decisions, Retry credits).

@@ -1,7 +1,6 @@
 //! Health probes, run in the background and never per request. The results decide whether sales are open: a full disk or a
 //! failed store stops sales before a payment is touched.
 
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -9,12 +8,14 @@ use crate::app::Shared;
 use crate::config::{self, Coin};
 use crate::domain::amount::Amount;
 use crate::domain::margin::GasPrice;
+use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::flows::quotes::availability;
 use crate::outside::chain::{Chain, ChainError};
 use crate::outside::process;
-use crate::state::health::Facilitator;
+use crate::state::health::{Facilitator, NotSelling};
 use crate::store;
+use crate::sync::lock;
 
 /// Short, so that a quickly filling disk is noticed while there is still space to finish sales.
 const PROBE_DISK_EVERY: Duration = Duration::from_secs(1);
@@ -26,6 +27,32 @@ const STORE_TIME_MAX: Duration = Duration::from_secs(5);
 pub const NO_CHAIN: &str = "chain.rpc_url is not set: gas prices are not checked, settlements that the facilitator cannot \
 confirm stay unknown, false settlement reports go undetected, and /v1/access is disabled. \
 Set it to a JSON-RPC endpoint of the network";
+
+impl From<NotSelling> for Refusal {
+    fn from(reason: NotSelling) -> Refusal {
+        let (code, message) = match reason {
+            NotSelling::Stopping => (
+                Code::Overloaded,
+                "The service is restarting. The payment was not used: repeat the same request.",
+            ),
+            NotSelling::Paused => (
+                Code::Paused,
+                "The operator has paused sales for the moment. Nothing was charged and no payment was used: come back \
+                 later.",
+            ),
+            NotSelling::StoreDown | NotSelling::DiskLow => (
+                Code::Overloaded,
+                "The service cannot record sales at the moment. The payment was not used: try again later.",
+            ),
+            NotSelling::ReportsFull => (
+                Code::Overloaded,
+                "There is no room for another report at the moment. The payment was not used: try again later, or buy \
+                 the page alone.",
+            ),
+        };
+        Refusal::new(code, message)
+    }
+}
 
 /// This process's resource usage, as reported by the kernel.
 pub fn usage() -> Option<process::Usage> {
@@ -145,11 +172,7 @@ pub async fn probe_gas(app: &Shared) -> Result<(), ChainError> {
     };
     let now = app.now();
     let asked = prices(app, chain, now).await;
-    let mut gas = app
-        .health
-        .gas
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let mut gas = lock(&app.health.gas);
     let was_in_trouble = gas.trouble.is_some();
     gas.checked_at = Some(now);
     gas.trouble = asked.as_ref().err().map(ChainError::to_string);
@@ -201,11 +224,7 @@ pub async fn probe_facilitator(app: &Shared) -> Option<String> {
         latency: started.elapsed(),
         checked_at: app.now(),
     };
-    let mut known = app
-        .health
-        .facilitator
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let mut known = lock(&app.health.facilitator);
     let was_in_trouble = known.as_ref().is_some_and(|known| known.trouble.is_some());
     match &found.trouble {
         Some(trouble) if !was_in_trouble => {

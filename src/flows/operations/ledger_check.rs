@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::app::Shared;
+use crate::domain::evm::TransactionHash;
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::State;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::{DAY_SECONDS, UnixSeconds};
 use crate::outside::chain::{Chain, ChainError, Income, Span, Written};
 use crate::store::{Difference, LedgerCheck, Snapshot, StoreError};
-use crate::x402::address::TransactionHash;
 use crate::x402::onchain::paid_in;
 
 const LOOK_EVERY: Duration = Duration::from_secs(600);

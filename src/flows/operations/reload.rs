@@ -28,10 +28,10 @@ pub struct Reloaded {
 /// `Conflict` if the service was started without a configuration file, or the configuration is invalid. Then nothing
 /// changes.
 pub async fn reload(app: &Shared) -> Result<Reloaded, Refusal> {
-    let app_in_lane = app.clone();
+    let app_in_call = app.clone();
     let read = app
         .backups
-        .run(move || app_in_lane.read_config.get().map(|read| read()));
+        .run(move || app_in_call.read_config.get().map(|read| read()));
     let read = read.await.map_err(|_| Refusal::of(Code::Overloaded))?;
     let Some(read) = read else {
         let message = "The service was started without a configuration that can be reloaded.";

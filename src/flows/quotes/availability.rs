@@ -29,10 +29,7 @@ fn of_everything(app: &Shared) -> Option<Obstacle> {
     let facilitator = health.facilitator();
     let denies = health.verify_trouble_at(app.now()).is_some();
     let stands = [
-        (
-            Obstacle::Stopping,
-            health.is_stopping() || app.tasks.is_closed(),
-        ),
+        (Obstacle::Stopping, health.is_stopping()),
         (Obstacle::DatabaseDown, health.store_down()),
         (Obstacle::DiskLow, health.disk_low()),
         (Obstacle::Paused, health.paused_since().is_some()),

@@ -17,7 +17,7 @@ const SHOWN_CHARACTERS_MAX: usize = 200;
 
 /// The request.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct BundleRequest {
     pub listed: Listed,
     /// The chosen bundle, if any.
     pub bundle: Option<Bundle>,
@@ -98,7 +98,7 @@ impl Listed {
 }
 
 /// Checks the sources and stores the quote.
-pub async fn quote(app: &Shared, asked: Asked) -> Result<BundleQuote, Refusal> {
+pub async fn quote(app: &Shared, asked: BundleRequest) -> Result<BundleQuote, Refusal> {
     let sorted = sort(app, &asked.listed, asked.bundle);
     if sorted.sources.is_empty() {
         return Err(nothing_left(sorted.rejected));

@@ -27,7 +27,7 @@ use crate::store::{QuoteRecord, Receipt, StoreError};
 
 /// The request.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct LevelRequest {
     pub target_url: String,
     /// The recommended or chosen level.
     pub level: Level,
@@ -76,7 +76,7 @@ const GAS_UNKNOWN: &str = "The settlement cost is currently unknown.";
 const TOO_THIN: &str = "The price would not currently cover our costs.";
 
 /// Checks a target as a sale would, and stores the quote. If the disk is low, the quote is returned but not stored.
-pub async fn quote(app: &Shared, asked: Asked) -> Result<Quote, Refusal> {
+pub async fn quote(app: &Shared, asked: LevelRequest) -> Result<Quote, Refusal> {
     let target = inspect(app, &asked.target_url, asked.client).await?;
     let product = asked.level.product();
     let offers = product.levels().map(|level| offer(app, level, &target));
@@ -105,7 +105,7 @@ pub async fn quote(app: &Shared, asked: Asked) -> Result<Quote, Refusal> {
     })
 }
 
-fn purchase(asked: &Asked, target_url: String) -> Purchase {
+fn purchase(asked: &LevelRequest, target_url: String) -> Purchase {
     match asked.level {
         Level::Tier(tier) => Purchase::Context(ContextPurchase {
             target_url,

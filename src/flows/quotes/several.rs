@@ -14,7 +14,7 @@ use crate::flows::sale::margin_guard::Work;
 
 /// The request: pages, and how many further sources the buyer brings along.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct SeveralRequest {
     pub product: Product,
     pub listed: Listed,
     pub texts: usize,
@@ -48,7 +48,7 @@ pub struct Offer {
 ///
 /// # Errors
 /// No source is left, or the cache cannot be read.
-pub fn quote(app: &Shared, asked: &Asked) -> Result<Quote, Refusal> {
+pub fn quote(app: &Shared, asked: &SeveralRequest) -> Result<Quote, Refusal> {
     let most = asked.product.quantity_max().saturating_sub(asked.texts);
     let (readable, rejected) = bundles::sorted_up_to(app, &asked.listed, most);
     if readable.is_empty() && asked.texts == 0 {

@@ -6,11 +6,10 @@ use crate::domain::level::{Level, LineItem};
 use crate::domain::payment::Means;
 use crate::domain::purchase::{PagesPurchase, Purchase, SourceInput};
 use crate::domain::refusal::{Code, Refusal, UnreadSource};
+use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::flows::content::report::{self, Draft, Synthesis};
 use crate::flows::content::several::{self, ReadSource};
-use crate::flows::content::source::{
-    self, MEMORY_WAIT_MAX, Reader, STORING_FACTOR, SourcePage, Trouble,
-};
+use crate::flows::content::source::{self, Reader, STORING_FACTOR, SourcePage, Trouble};
 use crate::flows::content::{bundle, check, excerpts, screenshot};
 use crate::flows::sale::margin_guard::Work;
 use crate::outside::memory::{MemoryFull, MemoryPermit};

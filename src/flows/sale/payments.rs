@@ -7,6 +7,8 @@ use std::net::IpAddr;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::domain::evm::{Address, Nonce};
+use crate::domain::keccak::keccak256;
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{Action, Credit, Delivery, Event, Means, Payment, State, next};
 use crate::domain::refusal::RetryCredit;
@@ -15,8 +17,6 @@ use crate::flows::sale::verify_settlement;
 use crate::outside::chance;
 use crate::state::unknown::is_looked_into;
 use crate::store::{Due, StoreError, Tables, credit_hash, identifier_key};
-use crate::x402::address::{Address, Nonce};
-use crate::x402::keccak::keccak256;
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::PaymentRequirements;
 

@@ -11,8 +11,9 @@ use crate::domain::payment::{Event, KeptAnswer, Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal, With};
 use crate::domain::time::{REDELIVERY_SECONDS, UnixSeconds};
+use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::flows::content::reports;
-use crate::flows::content::source::{MEMORY_WAIT_MAX, STORING_FACTOR};
+use crate::flows::content::source::STORING_FACTOR;
 use crate::flows::internal;
 use crate::flows::sale::answer::{self, Members};
 use crate::flows::sale::payments::{self, FreshCredit, redelivery_end};
@@ -392,8 +393,9 @@ async fn context_body(
         _ => String::new(),
     };
     let (page, own) = (kept.page, kept.own.clone());
-    let whole =
-        move |members: &[u8]| answer::whole(&[own.as_bytes(), members], &paid, &transaction);
+    let whole = move |members: &[u8]| {
+        crate::domain::answer::whole(&[own.as_bytes(), members], &paid, &transaction)
+    };
     let full = |MemoryFull| Refusal::of(Code::Overloaded);
     if let Some(Members { bytes, mut permit }) = members {
         let permitted = permit.resized(2 * bytes.len(), MEMORY_WAIT_MAX).await;

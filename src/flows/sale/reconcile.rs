@@ -17,7 +17,7 @@ use crate::flows::sale::settle;
 use crate::outside::chain::{Chain, ChainError, Fate, Inquiry};
 use crate::state::in_flight::Reservation;
 use crate::store::StoreError;
-use crate::x402::onchain::Asked;
+use crate::x402::onchain::ExpectedPayment;
 
 /// Applies the chain's proof on an unknown settlement, if it arrives before `end`. `None` without proof or chain.
 pub async fn ask_chain(
@@ -65,7 +65,7 @@ pub fn inquiry<'app>(app: &'app Shared, payment: &Payment) -> Option<(&'app Chai
         return None;
     }
     let terms = settle::signed_terms(payment).ok()?;
-    let asked = Asked {
+    let asked = ExpectedPayment {
         network: terms.network,
         token: terms.asset,
         from: payment.payer,

@@ -4,11 +4,11 @@
 use serde_json::Value;
 
 use crate::app::App;
+use crate::domain::evm::Address;
 use crate::domain::level::{Level, Product};
 use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal, With};
 use crate::state::refusals::RefusedPayment;
-use crate::x402::address::Address;
 
 /// Maximum length of a reason, in characters.
 pub const REASON_CHARACTERS_MAX: usize = 300;

@@ -151,7 +151,7 @@ async fn attempt(
         State::Held if alive => {
             count()?;
             app.health
-                .check_can_sell_product(&app.tasks, payment.purchase.product())?;
+                .check_can_sell_product(payment.purchase.product())?;
             if payment.means.is_settled_later() {
                 reservation.queue(payment.payer, &app.outside.clock).await?;
             }

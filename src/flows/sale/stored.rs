@@ -2,6 +2,7 @@
 //! settled, and `Stored` is its type.
 
 use crate::app::Shared;
+use crate::domain::evm::TransactionHash;
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{Event, Means, Payment, State};
 use crate::domain::refusal::{Code, Refusal};
@@ -17,7 +18,6 @@ use crate::flows::sale::{challenge, replayed};
 use crate::outside::facilitator::{Attempt, PaymentRequest};
 use crate::state::in_flight::Reservation;
 use crate::store::{HeldPage, NoSpace};
-use crate::x402::address::TransactionHash;
 
 /// Time for a settlement on chain.
 const SETTLE_SECONDS_MIN: u64 = 6;

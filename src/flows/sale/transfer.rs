@@ -5,6 +5,8 @@
 use sha2::{Digest as _, Sha256};
 
 use crate::app::Shared;
+use crate::domain::evm::{Address, Nonce, Signature, TransactionHash};
+use crate::domain::keccak::keccak256;
 use crate::domain::keys::{PayloadHash, PaymentKey};
 use crate::domain::payment::{Delivery, Means, Payment, State};
 use crate::domain::purchase::Purchase;
@@ -24,8 +26,6 @@ use crate::outside::chain::{Chain, Written};
 use crate::state::delivered::Delivered;
 use crate::state::in_flight::{Outcome, Reservation};
 use crate::store::Overpayment;
-use crate::x402::address::{Address, Nonce, Signature, TransactionHash};
-use crate::x402::keccak::keccak256;
 use crate::x402::onchain::{Received, received};
 use crate::x402::sender_proof::Statement;
 use crate::x402::wire::PaymentRequirements;
@@ -85,7 +85,7 @@ pub async fn sell(
     seen.payer = signer;
     // Each lookup costs calls to the node.
     app.admit(RateClass::Credit, request.client)?;
-    app.health.check_can_sell(&app.tasks)?;
+    app.health.check_can_sell()?;
     let mut standing = look_up(app, chain, &request.purchase, &proof).await?;
     if let Some(signer) = signer {
         standing

@@ -9,6 +9,7 @@
 //! purchase. The operator can set the outcome at any time, from the facilitator's or the payer's records.
 
 use crate::app::Shared;
+use crate::domain::evm::TransactionHash;
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{Event, Payment, State};
 use crate::domain::refusal::{Code, Refusal};
@@ -18,7 +19,6 @@ use crate::outside::chain::{ChainError, Fate};
 use crate::state::in_flight::Reservation;
 use crate::state::unknown::is_looked_into;
 use crate::store::{Due, StoreError, Tables};
-use crate::x402::address::TransactionHash;
 
 /// How long after its window an unresolved authorization is looked up.
 pub const ABANDON_SECONDS: u64 = 24 * 3600;

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use crate::app::Shared;
 use crate::config::VerifySettlement;
+use crate::domain::evm::{Network, TransactionHash};
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{Event, Payment, State};
 use crate::domain::time::UnixSeconds;
@@ -19,8 +20,7 @@ use crate::store::{
     UnverifiedSettlement,
 };
 use crate::sync::lock;
-use crate::x402::address::{Network, TransactionHash};
-use crate::x402::onchain::Asked;
+use crate::x402::onchain::ExpectedPayment;
 use crate::x402::wire::PaymentRequirements;
 
 /// How often reported settlements are looked up.
@@ -135,7 +135,7 @@ fn claim(payment: &Payment, transaction: &str, told_at: UnixSeconds) -> Option<S
 fn claimed(claim: &SettlementClaim) -> Claimed {
     Claimed {
         inquiry: Inquiry {
-            asked: Asked {
+            asked: ExpectedPayment {
                 network: Network(claim.network),
                 token: claim.token,
                 from: claim.payer,

@@ -1,9 +1,9 @@
 use serde_json::{Map, Value, json};
 
 use super::*;
+use crate::domain::evm::Network;
 use crate::outside::loopback::{Request, Server, Step, response};
 use crate::sandbox::ledger::Ledger;
-use crate::x402::address::Network;
 use crate::x402::challenge::{Bazaar, Challenge, ChallengeInputs};
 use crate::x402::encoding;
 use crate::x402::proof::PaymentProof;

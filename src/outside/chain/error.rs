@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::x402::address::{Network, TransactionHash};
+use crate::domain::evm::{Network, TransactionHash};
 
 /// Why the settings cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

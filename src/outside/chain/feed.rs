@@ -1,11 +1,11 @@
 //! The native coin's price from an on-chain Chainlink feed (AggregatorV3Interface, coin/USD), with its validity checks.
 
 use crate::domain::amount::Amount;
+use crate::domain::evm::Address;
 use crate::domain::time::UnixSeconds;
 use crate::outside::chain::FUTURE_SECONDS_MAX;
 use crate::outside::chain::error::ChainError;
 use crate::outside::chain::node::Node;
-use crate::x402::address::Address;
 use crate::x402::onchain::{selector, word_number};
 
 /// Decimals of a USDC amount.

@@ -1,10 +1,10 @@
 //! Token transfers to an address between two times, from the chain's logs, and its balance.
 
+use crate::domain::evm::{Address, TransactionHash};
 use crate::domain::time::UnixSeconds;
 use crate::outside::chain::error::ChainError;
 use crate::outside::chain::node::{Block, Node};
 use crate::outside::chain::{LOG_BLOCKS, around, deep};
-use crate::x402::address::{Address, TransactionHash};
 use crate::x402::onchain::{balance_call, paid_in, word_number};
 
 /// A look at a day takes more calls than one at a payment.

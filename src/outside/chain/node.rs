@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
+use crate::domain::evm::{Address, Network, Nonce, TransactionHash};
 use crate::domain::time::UnixSeconds;
 use crate::outside::chain::client::Client;
 use crate::outside::chain::error::ChainError;
-use crate::x402::address::{Address, Network, Nonce, TransactionHash};
 use crate::x402::onchain::{
-    Asked, L1_FEE_ORACLE, Log, address_word, authorization_state_call, canceled_topic, l1_fee_call,
-    paid_in, transfer_topic, used_topic, word_address, word_number,
+    ExpectedPayment, L1_FEE_ORACLE, Log, address_word, authorization_state_call, canceled_topic,
+    l1_fee_call, paid_in, transfer_topic, used_topic, word_address, word_number,
 };
 
 /// For one inquiry.
@@ -101,7 +101,11 @@ impl<'client> Node<'client> {
     }
 
     /// Whether the token knows the authorization as used or cancelled, as of a block.
-    pub(super) fn is_used(&mut self, asked: &Asked, block: u64) -> Result<bool, ChainError> {
+    pub(super) fn is_used(
+        &mut self,
+        asked: &ExpectedPayment,
+        block: u64,
+    ) -> Result<bool, ChainError> {
         let call = authorization_state_call(asked.from, asked.nonce);
         let answer = self.call_contract(asked.token, &call, &quantity(block))?;
         match word_number(&answer) {
@@ -116,7 +120,7 @@ impl<'client> Node<'client> {
     /// The logs of these blocks that mark the authorization as used or cancelled.
     pub(super) fn marks(
         &mut self,
-        asked: &Asked,
+        asked: &ExpectedPayment,
         from: u64,
         to: u64,
     ) -> Result<Vec<Log>, ChainError> {

@@ -2,16 +2,17 @@
 //! transfers. Only unresolved ones are looked up one by one, up to a limit.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use crate::domain::evm::{Address, Nonce, TransactionHash};
 use crate::domain::time::UnixSeconds;
 use crate::outside::chain::error::ChainError;
 use crate::outside::chain::node::{Block, Node};
 use crate::outside::chain::{
     Fate, Inquiry, LOG_BLOCKS, SINCE_SLACK_SECONDS, around, block_before, end, newest,
 };
-use crate::x402::address::{Address, Nonce, TransactionHash};
-use crate::x402::onchain::{Asked, Log, Mark, Proven, word_address};
+use crate::sync::lock;
+use crate::x402::onchain::{ExpectedPayment, Log, Mark, Proven, word_address};
 
 /// Settlements of one look.
 pub const CLAIMS_MAX: usize = 500;
@@ -76,13 +77,13 @@ pub(super) struct Anchors(Mutex<Vec<Block>>);
 impl Anchors {
     /// The youngest known block from before `time`.
     fn before(&self, time: UnixSeconds) -> Option<u64> {
-        let anchors = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let anchors = lock(&self.0);
         let place = anchors.partition_point(|block| block.time < time);
         place.checked_sub(1).map(|place| anchors[place].number)
     }
 
     fn note(&self, block: Block) {
-        let mut anchors = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut anchors = lock(&self.0);
         match anchors.last() {
             Some(last) if last.number == block.number => return,
             // The node is of another chain, or has gone back.
@@ -186,7 +187,7 @@ impl Logs {
             .map(|claim| (asked(claim).token, asked(claim).pay_to))
             .collect();
         for (token, pay_to) in terms {
-            let of_terms: Vec<Asked> = claims
+            let of_terms: Vec<ExpectedPayment> = claims
                 .iter()
                 .map(asked)
                 .filter(|asked| (asked.token, asked.pay_to) == (token, pay_to))

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::domain::amount::Amount;
+use crate::domain::evm::{Address, Nonce};
 use crate::outside::loopback::{Server, Step, response};
-use crate::x402::address::{Address, Nonce};
 use crate::x402::onchain::{address_word, canceled_topic, used_topic};
 
 const TOKEN: Address = Address([0x83; 20]);
@@ -177,7 +177,7 @@ fn client(server: &Server, time_max: Duration) -> Chain {
 /// The window of the authorization: seen `age` seconds ago, valid for 300 from then.
 fn inquiry(age: u64) -> Inquiry {
     Inquiry {
-        asked: Asked {
+        asked: ExpectedPayment {
             network: Network(8453),
             token: TOKEN,
             from: PAYER,

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use crate::domain::evm::{Address, TransactionHash};
 use crate::outside::call::Saturated;
-use crate::x402::address::{Address, TransactionHash};
 
 /// What the facilitator says of a payment before the work.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use hyper::body::Bytes;
 use serde::de::DeserializeOwned;
 
 use crate::domain::amount::Amount;
+use crate::domain::evm::{Address, Network, TransactionHash};
 use crate::outside::facilitator::outcome::{Attempt, CallError, SettleDoubt, Settlement, Verdict};
-use crate::x402::address::{Address, Network, TransactionHash};
 use crate::x402::wire::{SettleResponse, Supported, VerifyResponse};
 
 /// A whole reply, bounded, of any status.
@@ -79,7 +79,7 @@ fn machine_word(reason: Option<&str>) -> Option<&str> {
 }
 
 /// The reason for showing: facilitators put addresses of nodes and stack traces into theirs.
-fn shown(reason: Option<&str>) -> String {
+fn public_reason(reason: Option<&str>) -> String {
     machine_word(reason).unwrap_or("payment_invalid").to_owned()
 }
 
@@ -134,7 +134,7 @@ pub(super) fn verdict(reply: &Reply, payer: Address) -> Result<Verdict, CallErro
     match machine_word(reason) {
         Some(word) if word.starts_with("unexpected_") => Err(CallError::Faulty(word.to_owned())),
         _ => Ok(Verdict::Invalid {
-            reason: shown(reason),
+            reason: public_reason(reason),
         }),
     }
 }
@@ -161,12 +161,12 @@ pub(super) fn settlement(reply: &Reply, expected: &Expected, attempt: Attempt) -
     let reason = response.error_reason.as_deref();
     if attempt == Attempt::First && is_definite(reply.status, &response) {
         return Settlement::Failed {
-            reason: shown(reason),
+            reason: public_reason(reason),
         };
     }
     unknown(SettleDoubt::Indefinite {
         status: reply.status,
-        reason: shown(reason),
+        reason: public_reason(reason),
     })
 }
 

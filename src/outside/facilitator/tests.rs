@@ -7,9 +7,9 @@ use std::sync::Mutex;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::domain::evm::{Address, Network, TransactionHash};
 use crate::outside::loopback::{Server, Step, response};
 use crate::sandbox::ledger::Ledger;
-use crate::x402::address::{Address, Network, TransactionHash};
 use crate::x402::proof::PaymentProof;
 use crate::x402::vectors;
 

@@ -116,7 +116,7 @@ impl SmtpSettings {
 }
 
 fn outcome(error: &Error) -> MailError {
-    let text = said(error);
+    let text = one_line(error);
     let is_about_credentials = error.status().is_some_and(|code| {
         let code = code.to_string();
         ABOUT_CREDENTIALS.iter().any(|known| known == &code)
@@ -129,7 +129,7 @@ fn outcome(error: &Error) -> MailError {
 }
 
 /// One line of bounded length, with what the server has said.
-fn said(error: &Error) -> String {
+fn one_line(error: &Error) -> String {
     const CHARACTERS_MAX: usize = 300;
     let mut text = error.to_string();
     if error.is_timeout() {

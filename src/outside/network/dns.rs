@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::str::FromStr as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use domain::base::iana::{Rcode, Rtype};
@@ -22,6 +22,7 @@ use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::{Instant, timeout_at};
 
 use crate::outside::chance;
+use crate::sync::lock;
 
 const RESOLV_CONF: &str = "/etc/resolv.conf";
 const HOSTS: &str = "/etc/hosts";
@@ -45,7 +46,7 @@ const TCP_BYTES_MAX: usize = 16 * 1024;
 /// Addresses of one name that count. Those beyond are never dialled, so they need no check either.
 const ADDRESSES_MAX: usize = 64;
 
-/// Whom to ask.
+/// The name servers to ask.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NameServers {
     /// /etc/hosts first, then the name servers of /etc/resolv.conf. Both files are read again when they have changed.
@@ -155,7 +156,7 @@ impl Resolver {
         let [resolv_conf_file, hosts_file] = &self.files;
         let stamps = [stamp(resolv_conf_file), stamp(hosts_file)];
         // A panic while the lock is held leaves the former files' contents behind.
-        let mut system = self.system.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut system = lock(&self.system);
         if system.stamps != Some(stamps) {
             // One that is not there says nothing.
             let read = |path| read(path).unwrap_or_default();

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+use crate::sync::lock;
 
 /// The most that one render may take.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +79,7 @@ impl Budget {
             return Err(Spent);
         }
         let share = {
-            let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut hosts = lock(&self.hosts);
             let room = hosts.len() < self.limits.hosts_max;
             match hosts.entry(host.to_owned()) {
                 Entry::Occupied(known) => known.get().clone(),

@@ -10,7 +10,7 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -25,6 +25,7 @@ use crate::outside::network::Asker;
 use crate::outside::render::budget::{Budget, BudgetLimits};
 use crate::outside::render::head::{self, HEAD_BYTES_MAX, Request};
 use crate::outside::web::Web;
+use crate::sync::lock;
 
 /// Connections of all browsers together; further ones wait to be accepted.
 pub const CONNECTIONS_MAX: usize = 256;
@@ -137,8 +138,7 @@ impl Guard {
     }
 
     fn renders(&self) -> MutexGuard<'_, HashMap<String, Arc<Render>>> {
-        let renders = self.shared.renders.lock();
-        renders.unwrap_or_else(PoisonError::into_inner)
+        lock(&self.shared.renders)
     }
 
     async fn serve(&self, mut stream: UnixStream) {

@@ -5,11 +5,13 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+
+use crate::sync::lock;
 
 /// What `auto` tries, in this order: Debian's names, then those of others.
 const KNOWN: [&str; 5] = [
@@ -195,7 +197,7 @@ impl Launched {
         tokio::spawn(async move {
             let mut chunk = [0; 1024];
             while let Ok(bytes @ 1..) = errors.read(&mut chunk).await {
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut kept = lock(&kept);
                 let room = SAID_BYTES_MAX.saturating_sub(kept.len()).min(bytes);
                 kept.extend_from_slice(&chunk[..room]);
             }
@@ -205,7 +207,7 @@ impl Launched {
 
     /// Why the browser did not start, as far as it has said so.
     pub(super) fn complaint(&self) -> NoStart {
-        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = lock(&self.said);
         let said = String::from_utf8_lossy(&said);
         if said.contains("No usable sandbox")
             || said.contains("unshare failed")

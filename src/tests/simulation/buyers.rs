@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::domain::amount::Amount;
+use crate::domain::evm::Nonce;
 use crate::domain::ids::CreditId;
 use crate::domain::level::{Level, LineItem, Product};
 use crate::domain::pack::Pack;
@@ -17,7 +18,6 @@ use crate::tests::dice::Dice;
 use crate::tests::simulation::APP;
 use crate::tests::simulation::service::{Request, Service};
 use crate::tests::simulation::world::{Authorization, RENDERED, World};
-use crate::x402::address::Nonce;
 use crate::x402::eip3009::SecretKey;
 use crate::x402::encoding;
 use crate::x402::payer::{ReceivedChallenge, decode_settlement, usdc};

@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 
 use crate::app::{App, Shared};
 use crate::config::{Config, Resolved};
+use crate::domain::evm::Network;
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::Payment;
 use crate::domain::time::UnixSeconds;
@@ -34,7 +35,6 @@ use crate::store::{Due, DueKind, Settings, StoreError};
 use crate::tests::dice::Dice;
 use crate::tests::disk::{Disk, Faults};
 use crate::tests::simulation::world::{Authorization, World};
-use crate::x402::address::Network;
 
 pub(super) const SETTINGS: Settings = Settings {
     cache_bytes: 1024 * 1024,

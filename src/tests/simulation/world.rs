@@ -2,12 +2,13 @@
 //! happened stands in the ledger; what the service is told of it is another matter.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::domain::evm::{Address, Network, Nonce, TransactionHash};
 use crate::domain::time::UnixSeconds;
 use crate::outside::chain::{self, ChainError, Fate, Inquiry};
 use crate::outside::facilitator::{self, CallError};
@@ -15,9 +16,9 @@ use crate::outside::render::job::{Facts, FailureKind, Pictured, Settled};
 use crate::outside::render::{self, RenderError, Rendered};
 use crate::outside::web::{self, FetchError};
 use crate::sandbox::ledger::Ledger;
+use crate::sync::lock;
 use crate::tests::dice::Dice;
 use crate::tests::disk::Disk;
-use crate::x402::address::{Address, Network, Nonce, TransactionHash};
 
 /// What the chain lets happen once.
 pub(super) type Authorization = (Address, Nonce);
@@ -118,7 +119,7 @@ impl World {
     }
 
     pub(super) fn truth(&self) -> MutexGuard<'_, Truth> {
-        self.truth.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.truth)
     }
 
     pub(super) fn violation(&self, what: String) {

@@ -2,7 +2,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Bazaar, Challenge, ChallengeError, ChallengeInputs, JSON_BYTES_MAX};
 use crate::domain::amount::Amount;
-use crate::x402::address::{Address, Network};
+use crate::domain::evm::{Address, Network};
 use crate::x402::encoding;
 use crate::x402::wire::{Extra, PaymentRequirements, Scheme};
 

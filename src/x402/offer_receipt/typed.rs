@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
+use crate::domain::keccak::keccak256;
 use crate::x402::eip3009::Digest;
-use crate::x402::keccak::keccak256;
 
 const DOMAIN_TYPE: &[u8] = b"EIP712Domain(string name,string version,uint256 chainId)";
 const CHAIN: u64 = 1;

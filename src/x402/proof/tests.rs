@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::x402::address::Signature;
+use crate::domain::evm::Signature;
 use crate::x402::vectors;
 use crate::x402::wire::{Extra, Scheme};
 

@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 
 use context402::domain::amount::Amount;
+use context402::domain::evm::{Address, Nonce};
 use context402::domain::time::UnixSeconds;
 use context402::outside::chance;
-use context402::x402::address::{Address, Nonce};
 use context402::x402::eip3009::SecretKey;
 use context402::x402::payer::{ReceivedChallenge, usdc};
 use context402::x402::sender_proof::personal_digest;

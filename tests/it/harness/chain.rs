@@ -4,8 +4,8 @@
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use context402::domain::keccak::keccak256;
 use context402::outside::clock::Clock;
-use context402::x402::keccak::keccak256;
 use serde_json::{Value, json};
 
 use crate::harness::buyer::Payment;

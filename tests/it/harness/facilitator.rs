@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
+use context402::domain::evm::{Address, Network};
 use context402::outside::clock::Clock;
 use context402::sandbox::ledger::{Ledger, STARTING_BALANCE};
-use context402::x402::address::{Address, Network};
 use serde_json::{Value, json};
 
 use crate::harness::server::{Next, Request, Server, hang, reset, respond};
@@ -147,14 +147,18 @@ impl Facilitator {
 fn answer(state: &Mutex<State>, clock: &Clock, request: &Request, stream: &TcpStream) -> Next {
     let says = {
         let mut state = state.lock().expect("no panic before");
-        let desk = match request.path.as_str() {
+        let answers = match request.path.as_str() {
             "/verify" => &mut state.verify,
             "/settle" => &mut state.settle,
             _ => return reply(stream, 200, &honest(&mut state.ledger, clock, request).1),
         };
-        desk.asked
+        answers
+            .asked
             .push(serde_json::from_slice(&request.body).unwrap_or_default());
-        desk.next.pop_front().unwrap_or(desk.otherwise.clone())
+        answers
+            .next
+            .pop_front()
+            .unwrap_or(answers.otherwise.clone())
     };
     let ledger = || {
         let mut state = state.lock().expect("no panic before");

@@ -85,7 +85,7 @@ pub(crate) fn amount(level: Level) -> String {
     price(level).to_string()
 }
 
-/// A running service with its neighbours and its clock.
+/// A running service with its upstreams and its clock.
 #[derive(Debug)]
 pub(crate) struct Rig {
     pub(crate) address: SocketAddr,
@@ -206,6 +206,7 @@ impl Rig {
                 listener: Some(listener),
                 http_listener: None,
                 egress: None,
+                troubles: Arc::default(),
             };
             Appliance::start(start).await
         })

@@ -27,7 +27,7 @@ fn as_shipped(resolved: &mut Resolved) {
     resolved.set("limits.store_cache_mib", "32");
 }
 
-/// How large a trial is: little in a build without optimisation, and more where the environment says so.
+/// How large a test is: little in a build without optimisation, and more where the environment says so.
 fn number(name: &str, otherwise: usize) -> usize {
     let said = std::env::var(name);
     said.map_or(otherwise, |said| said.parse().expect("a number"))

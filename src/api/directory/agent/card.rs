@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::api::directory::agent::PATH;
-use crate::api::directory::discovery::{contact, document, kept};
+use crate::api::directory::discovery::{contact, document};
 use crate::api::directory::mcp::tools;
 use crate::api::directory::openapi::{self, DESCRIPTION_VERSION};
-use crate::api::site;
+use crate::api::frame::made_once;
 use crate::app::{App, Row, Shared};
 use crate::http::{Call, Reply};
 use crate::pages::assets::ICON_PATH;
@@ -16,7 +16,7 @@ const X402_EXTENSION: &str =
 
 /// GET /.well-known/agent-card.json and /.well-known/agent.json.
 pub async fn card(app: Shared, call: Call) -> Reply {
-    kept(&app, &call, |app| document(card_json(app)))
+    made_once(&app, &call, |app| document(card_json(app)))
 }
 
 fn card_json(app: &App) -> Value {
@@ -59,7 +59,7 @@ fn skill(row: &Row) -> Value {
     let tool = about.tool.unwrap_or_default();
     let name = NAMES.iter().find(|(of, _)| *of == tool);
     let id = name.map_or_else(|| tool.replace('_', "-"), |(_, name)| (*name).to_owned());
-    let price = site::price_text(about.price).unwrap_or_else(|| "free".to_owned());
+    let price = about.price.text().unwrap_or_else(|| "free".to_owned());
     let example = match about.takes {
         Some(object) => openapi::request_example(object).to_string(),
         None => format!("{} {}", row.method.name(), row.path),

@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::api::buyer::challenge;
-use crate::api::directory::discovery::{document_of, kept, llms, public_rows};
+use crate::api::challenge;
+use crate::api::directory::discovery::{document_of, llms, public_rows};
 use crate::api::directory::openapi;
-use crate::api::{failure, site};
+use crate::api::frame::made_once;
+use crate::api::{failure, frame};
 use crate::app::{App, Row, Shared};
 use crate::domain::level::Level;
 use crate::domain::refusal::Code;
@@ -19,7 +20,7 @@ use crate::pages::commands::{self, Item};
 
 /// GET /llms-full.txt.
 pub async fn full(app: Shared, call: Call) -> Reply {
-    kept(&app, &call, |app| {
+    made_once(&app, &call, |app| {
         document_of("text/plain; charset=utf-8", text(app))
     })
 }
@@ -44,8 +45,8 @@ fn text(app: &App) -> String {
 }
 
 fn programs(app: &App) -> String {
-    let texts = site::Texts::of(app);
-    let view = site::site(app, &texts);
+    let texts = frame::Texts::of(app);
+    let view = frame::site(app, &texts);
     let item = Item::page("https://example.com/", Tier::default());
     [
         ("bash", commands::challenge_curl(&view, item)),
@@ -73,7 +74,7 @@ fn endpoint(row: &Row) -> String {
         row.path,
         about.summary
     );
-    if let Some(price) = site::price_text(about.price) {
+    if let Some(price) = about.price.text() {
         let _ = write!(text, " Price: {price}.");
     }
     if let Some(tool) = about.tool {
@@ -93,7 +94,7 @@ fn endpoint(row: &Row) -> String {
     for object in about.takes.iter().chain(about.or_takes) {
         let _ = writeln!(text, "- body: {}", object.name);
     }
-    let statuses = openapi::responses::statuses(row);
+    let statuses = row.about.all_statuses();
     let statuses: Vec<String> = statuses.iter().map(u16::to_string).collect();
     let _ = write!(text, "- responses: {}\n\n", statuses.join(", "));
     text

@@ -1,7 +1,8 @@
 //! `/llms.txt` (llmstxt.org): a short text on what the service does, what it costs and how to buy. Parsers of the format
 //! treat every line below a second-level heading as a link, so prices come first.
 
-use crate::api::directory::discovery::{document_of, documents, kept};
+use crate::api::directory::discovery::{document_of, documents};
+use crate::api::frame::made_once;
 use crate::api::orders::bundles;
 use crate::app::{App, Shared};
 use crate::domain::level::{Level, PAGES_MAX, Product};
@@ -9,7 +10,7 @@ use crate::http::{Call, Reply};
 
 /// GET /llms.txt.
 pub async fn llms(app: Shared, call: Call) -> Reply {
-    kept(&app, &call, |app| {
+    made_once(&app, &call, |app| {
         document_of("text/plain; charset=utf-8", text(app))
     })
 }

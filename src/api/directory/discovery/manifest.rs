@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use crate::api::directory::catalogue::X402_PATH;
-use crate::api::directory::discovery::{document, document_of, kept, levels, public_rows};
+use crate::api::directory::discovery::{document, document_of, levels, public_rows};
 use crate::api::directory::openapi::DESCRIPTION_VERSION;
 use crate::api::directory::{agent, mcp};
+use crate::api::frame::made_once;
 use crate::api::orders::bundles;
-use crate::api::site;
 use crate::app::{App, Shared};
 use crate::domain::endpoint::Tag;
 use crate::domain::level::Product;
@@ -20,7 +20,7 @@ const BACKGROUND_COLOUR: &str = "#fdfcf9";
 
 /// GET /manifest.json: web app manifest and service description in one object.
 pub async fn manifest(app: Shared, call: Call) -> Reply {
-    kept(&app, &call, |app| document(manifest_json(app)))
+    made_once(&app, &call, |app| document(manifest_json(app)))
 }
 
 fn manifest_json(app: &App) -> Value {
@@ -61,7 +61,7 @@ fn endpoints(app: &App) -> Vec<Value> {
     rows.map(|row| {
         json!({
             "method": row.method.name(), "path": row.path, "summary": row.about.summary, "group": row.about.tag.name(),
-            "price": site::price_text(row.about.price),
+            "price": row.about.price.text(),
         })
     })
     .collect()

@@ -14,14 +14,14 @@ pub mod trust;
 use serde_json::{Value, json};
 
 use crate::api::directory::openapi;
+use crate::api::frame::made_once;
 use crate::api::orders::bundles;
-use crate::api::site;
+use crate::api::{frame, site};
 use crate::app::{App, Row, Shared};
 use crate::domain::endpoint::Tag;
 use crate::domain::level::{Level, Product};
 use crate::http::{Call, Guard, Method, Reply};
 use crate::signing::{DID_PATH, JWKS_PATH};
-use crate::sync::lock;
 
 /// GET /: a brief for programs, the home page for people.
 pub async fn root(app: Shared, call: Call) -> Reply {
@@ -30,7 +30,7 @@ pub async fn root(app: Shared, call: Call) -> Reply {
     }
     document(brief(&app))
         .fixed("vary", "Accept")
-        .fixed("link", site::LINKS)
+        .fixed("link", frame::LINKS)
 }
 
 pub fn document(value: Value) -> Reply {
@@ -46,19 +46,9 @@ fn public(reply: Reply) -> Reply {
     reply.public("public, max-age=300")
 }
 
-/// A document or page that is made once and shared by all responses.
-pub fn kept(app: &App, call: &Call, make: impl FnOnce(&App) -> Reply) -> Reply {
-    if let Some(document) = lock(&app.documents).get(call.pattern) {
-        return document.clone();
-    }
-    let document = make(app).shared();
-    lock(&app.documents).insert(call.pattern, document.clone());
-    document
-}
-
 /// GET /openapi.json.
 pub async fn openapi(app: Shared, call: Call) -> Reply {
-    kept(&app, &call, |app| document(openapi::document(app)))
+    made_once(&app, &call, |app| document(openapi::document(app)))
 }
 
 pub fn brief(app: &App) -> Value {

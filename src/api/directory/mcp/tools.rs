@@ -7,11 +7,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use crate::api::admission;
 use crate::api::buyer::access;
 use crate::api::directory::discovery::public_rows;
 use crate::api::directory::rpc::{self, Fault, INVALID_PARAMS};
 use crate::api::failure::PAYMENT_ERROR;
-use crate::api::{admission, site};
 use crate::app::{App, Row, Shared};
 use crate::domain::endpoint::{Parameter, Price};
 use crate::domain::level::Product;
@@ -19,7 +19,7 @@ use crate::domain::refusal::{Code, Refusal};
 use crate::domain::schema::Object;
 use crate::flows::sale::refusals::{self, PaidAttempt};
 use crate::http::call::Query;
-use crate::http::hooks::{Admission, Arrived, Asked};
+use crate::http::hooks::{Admission, Arrived, RequestFacts};
 use crate::http::{Bytes, Call, Held, Method, OnSent, Reply};
 use crate::x402::encoding;
 
@@ -38,7 +38,7 @@ pub fn rows(app: &App) -> impl Iterator<Item = &'static Row> {
 /// A tool as `tools/list` shows it.
 pub fn description(row: &Row, schema: fn(&Parameter) -> Value) -> Value {
     let about = &row.about;
-    let price = site::price_text(about.price);
+    let price = about.price.text();
     let price = price.map_or("Free".to_owned(), |price| {
         format!("Costs {price}, paid by x402")
     });
@@ -153,7 +153,7 @@ pub async fn call(app: &Shared, call: &Call, asked: Asking) -> Result<ToolResult
         method: row.method,
         headers: &inner.headers,
         peer: inner.peer,
-        asked: Asked {
+        asked: RequestFacts {
             request_id: &inner.request_id,
             pattern: Some(row.path),
             accepts_html: false,

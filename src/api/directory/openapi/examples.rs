@@ -4,16 +4,10 @@ use serde_json::{Map, Value, json};
 
 use crate::api::failure;
 use crate::app::{App, Row};
-use crate::domain::endpoint::Price;
+use crate::domain::endpoint::{Price, Schema};
 use crate::domain::level::Product;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::tier::Tier;
-
-/// Routes that return a whole report.
-pub const REPORTS: [&str; 2] = [
-    "/v1/proof-pack/sample",
-    "/v1/proof-pack/reports/{report_id}",
-];
 
 const PAGE: &str = "SamplePage";
 const REPORT: &str = "SampleReport";
@@ -50,13 +44,11 @@ pub fn challenge_name(product: Product) -> &'static str {
 
 /// A route's successful response.
 pub fn success(row: &Row) -> Option<&'static str> {
-    let sells = row.about.takes.is_some();
-    match row.about.price {
-        Price::Of(product) if !sells => Some(challenge_name(product)),
-        Price::Of(Product::Context) | Price::Transfer | Price::Credit => Some(PAGE),
-        Price::Of(Product::ProofPack) => Some(REPORT),
-        Price::Of(Product::ProofBundle | Product::Check) => None,
-        Price::Free => REPORTS.contains(&row.path).then_some(REPORT),
+    match (row.about.answers.first()?, row.about.price) {
+        (Schema::PaymentRequired, Price::Of(product)) => Some(challenge_name(product)),
+        (Schema::Page, _) => Some(PAGE),
+        (Schema::Report, _) => Some(REPORT),
+        _ => None,
     }
 }
 

@@ -2,17 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::api::buyer::challenge;
+use crate::api::challenge;
 use crate::api::directory::openapi::examples;
-use crate::api::directory::openapi::schemas::answer_name;
 use crate::app::{App, Row};
 use crate::domain::endpoint::Price;
 use crate::domain::level::Product;
-
-/// Statuses that any request with a body can get before its handler runs.
-const OF_BODIES: [u16; 2] = [400, 408];
-/// The same with a query.
-const OF_QUERIES: [u16; 1] = [414];
 
 pub fn responses(app: &App, row: &Row) -> Value {
     let about = &row.about;
@@ -40,7 +34,7 @@ pub fn responses(app: &App, row: &Row) -> Value {
     }
     let mut responses = Map::new();
     responses.insert(about.gives_status.to_string(), answer);
-    for status in statuses(row) {
+    for status in about.all_statuses() {
         if status != about.gives_status {
             let answer = match status {
                 200..300 => other_success(),
@@ -50,23 +44,6 @@ pub fn responses(app: &App, row: &Row) -> Value {
         }
     }
     responses.into()
-}
-
-/// All statuses of a route, in order.
-pub fn statuses(row: &Row) -> Vec<u16> {
-    let about = &row.about;
-    // Every route is rate-limited.
-    let mut statuses = vec![about.gives_status, 429];
-    statuses.extend(about.statuses);
-    if about.takes.is_some() {
-        statuses.extend(OF_BODIES);
-    }
-    if !about.query.is_empty() {
-        statuses.extend(OF_QUERIES);
-    }
-    statuses.sort_unstable();
-    statuses.dedup();
-    statuses
 }
 
 /// Pages are also available as markdown.
@@ -83,24 +60,18 @@ fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
-fn any_of<const N: usize>(names: [&str; N]) -> Value {
-    json!({"anyOf": names.map(reference).to_vec()})
+fn any_of<'a>(names: impl IntoIterator<Item = &'a str>) -> Value {
+    let schemas: Vec<Value> = names.into_iter().map(reference).collect();
+    json!({"anyOf": schemas})
 }
 
 fn success_schema(row: &Row) -> Value {
     let about = &row.about;
-    let sells = about.takes.is_some();
-    match (about.gives, about.price) {
-        ("application/json", Price::Of(Product::Context)) if sells => {
-            any_of(["ContextResponse", "PagesResponse"])
-        }
-        ("application/json", Price::Of(product)) if sells => reference(answer_name(product)),
-        ("application/json", Price::Transfer) => reference("ContextResponse"),
-        ("application/json", Price::Credit) => any_of(Product::ALL.map(answer_name)),
-        ("application/json", Price::Of(_)) => reference("PaymentRequired"),
-        _ if examples::REPORTS.contains(&row.path) => reference("ProofPackResponse"),
-        (media_type, _) if media_type.ends_with("json") => json!({"type": "object"}),
-        _ => json!({"type": "string"}),
+    match about.answers {
+        [] if about.gives.ends_with("json") => json!({"type": "object"}),
+        [] => json!({"type": "string"}),
+        [answer] => reference(answer.name()),
+        several => any_of(several.iter().map(|answer| answer.name())),
     }
 }
 

@@ -5,6 +5,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use crate::api::directory::openapi::parameters;
+use crate::domain::endpoint::Schema;
 use crate::domain::level::Product;
 use crate::domain::refusal::Code;
 use crate::domain::schema::Object;
@@ -43,23 +44,15 @@ fn metadata() -> Value {
     json!({"type": "object", "properties": properties})
 }
 
-/// The schema of a product's paid response.
-pub fn answer_schema(product: Product) -> Value {
-    match product {
-        Product::Context => context_response(),
-        Product::ProofPack => report_response::<Report>(&["cache", "payment", "ueg_receipt"]),
-        Product::ProofBundle => report_response::<BundleReport>(&["payment", "ueg_receipt"]),
-        Product::Check => report_response::<CheckReport>(&["payment", "ueg_receipt"]),
-    }
-}
-
-/// The name of the schema of a product's paid response.
-pub fn answer_name(product: Product) -> &'static str {
-    match product {
-        Product::Context => "ContextResponse",
-        Product::ProofPack => "ProofPackResponse",
-        Product::ProofBundle => "ProofBundleResponse",
-        Product::Check => "CheckResponse",
+/// The schema of a successful answer.
+pub fn answer_schema(schema: Schema) -> Value {
+    match schema {
+        Schema::Page => context_response(),
+        Schema::Pages => pages_response(),
+        Schema::Report => report_response::<Report>(&["cache", "payment", "ueg_receipt"]),
+        Schema::BundleReport => report_response::<BundleReport>(&["payment", "ueg_receipt"]),
+        Schema::CheckReport => report_response::<CheckReport>(&["payment", "ueg_receipt"]),
+        Schema::PaymentRequired => payment_required(),
     }
 }
 
@@ -200,11 +193,9 @@ pub fn all() -> Map<String, Value> {
         .map(|object| (object.name.to_owned(), object.json_schema()))
         .collect();
     let text = || json!({"type": "string"});
-    for product in Product::ALL {
-        let name = answer_name(product).to_owned();
-        schemas.insert(name, answer_schema(product));
+    for answer in Schema::ALL {
+        schemas.insert(answer.name().to_owned(), answer_schema(answer));
     }
-    schemas.insert("PagesResponse".to_owned(), pages_response());
     let codes: Vec<&str> = Code::ALL.iter().map(|code| code.text()).collect();
     let error = object(
         &[
@@ -235,7 +226,6 @@ pub fn all() -> Map<String, Value> {
             }),
         ),
     );
-    schemas.insert("PaymentRequired".to_owned(), payment_required());
     schemas.insert("HTTPValidationError".to_owned(), object(&["status", "error", "detail", "request_id"], json!({
         "status": {"const": "error"}, "error": error.clone(), "request_id": text(),
         "detail": {"type": "array", "items": {"$ref": "#/components/schemas/ValidationError"}},

@@ -60,7 +60,7 @@ const ACTS: [(&str, &str); 22] = [
 ];
 
 /// The confirmation of an act.
-pub(super) fn told(name: &str) -> Option<&'static str> {
+pub(super) fn confirmation(name: &str) -> Option<&'static str> {
     ACTS.iter()
         .find(|(act, _)| *act == name)
         .map(|(_, said)| *said)

@@ -48,7 +48,7 @@ pub(super) async fn leads(app: &Shared, call: &Call) -> Result<View, Refusal> {
 }
 
 async fn lead(app: &Shared, id: &str) -> Result<View, Refusal> {
-    let found = leads::shown(&app.store, id).await?;
+    let found = leads::read_one(&app.store, id).await?;
     Ok(View::new(
         "Lead",
         vec![

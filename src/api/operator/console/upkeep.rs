@@ -13,7 +13,6 @@ use crate::flows::operations::certificates;
 use crate::flows::operations::reload::SETTINGS;
 use crate::flows::quotes::availability;
 use crate::http::Call;
-use crate::log;
 use crate::pages::console::{Block, Cell, Field, Form, Tone, VIEWS_PATH};
 
 pub(super) async fn reports(app: &Shared, call: &Call) -> Result<View, Refusal> {
@@ -231,10 +230,10 @@ fn export_row(name: &str) -> Vec<Cell> {
 pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
     let health = &app.health;
     let facilitator = match health.facilitator() {
-        None => said("not checked yet", Tone::Plain),
+        None => tag("not checked yet", Tone::Plain),
         Some(found) => match found.trouble {
-            Some(trouble) => said(&trouble, Tone::Bad),
-            None => said(
+            Some(trouble) => tag(&trouble, Tone::Bad),
+            None => tag(
                 &format!("responds in {} ms", found.latency.as_millis()),
                 Tone::Good,
             ),
@@ -242,44 +241,44 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
     };
     let gas = health.gas();
     let chain = match (&app.outside.chain, gas.trouble) {
-        (None, _) => said("not configured", Tone::Warn),
-        (Some(_), Some(trouble)) => said(&trouble, Tone::Bad),
-        (Some(_), None) => said("answers", Tone::Good),
+        (None, _) => tag("not configured", Tone::Warn),
+        (Some(_), Some(trouble)) => tag(&trouble, Tone::Bad),
+        (Some(_), None) => tag("answers", Tone::Good),
     };
     let availability = availability::now(app);
     let sales = match (availability.is_complete(), availability.is_open()) {
-        (true, _) => said("open", Tone::Good),
-        (false, true) => said("partly available", Tone::Warn),
-        (false, false) => said("closed", Tone::Bad),
+        (true, _) => tag("open", Tone::Good),
+        (false, true) => tag("partly available", Tone::Warn),
+        (false, false) => tag("closed", Tone::Bad),
     };
     let disk = match health.disk_low() {
-        true => said("low: sales stopped", Tone::Bad),
-        false => said("enough", Tone::Good),
+        true => tag("low: sales stopped", Tone::Bad),
+        false => tag("enough", Tone::Good),
     };
     let mail = match app.outside.mailer.is_on() {
-        true => said("configured", Tone::Good),
-        false => said("not configured: e-mails are queued", Tone::Warn),
+        true => tag("configured", Tone::Good),
+        false => tag("not configured: e-mails are queued", Tone::Warn),
     };
     let renderer = health.renderer();
     let browser = match (&app.outside.renderer, renderer.trouble, renderer.browser) {
-        (None, ..) => said("not configured: no script of a page is run", Tone::Plain),
-        (Some(_), Some(trouble), _) => said(&trouble, Tone::Bad),
-        (Some(_), None, Some(browser)) => said(&browser, Tone::Good),
-        (Some(_), None, None) => said("not tried yet", Tone::Plain),
+        (None, ..) => tag("not configured: no script of a page is run", Tone::Plain),
+        (Some(_), Some(trouble), _) => tag(&trouble, Tone::Bad),
+        (Some(_), None, Some(browser)) => tag(&browser, Tone::Good),
+        (Some(_), None, None) => tag("not tried yet", Tone::Plain),
     };
     let tls = match (certificates::expires_in(app), certificates::status(app)) {
-        (None, _) => said("by the reverse proxy", Tone::Plain),
-        (Some(seconds), "ok") => said(&format!("{} days left", seconds / DAY_SECONDS), Tone::Good),
+        (None, _) => tag("by the reverse proxy", Tone::Plain),
+        (Some(seconds), "ok") => tag(&format!("{} days left", seconds / DAY_SECONDS), Tone::Good),
         (Some(_), status) => match health.tls().trouble {
-            Some(trouble) => said(&format!("{status}: {trouble}"), Tone::Bad),
-            None => said(status, Tone::Bad),
+            Some(trouble) => tag(&format!("{status}: {trouble}"), Tone::Bad),
+            None => tag(status, Tone::Bad),
         },
     };
     let mib = |bytes: u64| Cell::Text(format!("{} MiB", bytes / (1024 * 1024)));
     let stored = app.store.stored_bytes().await?;
     let limited = app.metrics.limited.counts().into_iter();
     let limited = limited.filter_map(|(values, count)| Some((*values.first()?, count)));
-    let troubles = log::troubles();
+    let troubles = app.troubles.list();
     let log = match troubles.is_empty() {
         true => Block::Text("None since start.".to_owned()),
         false => Block::Code {
@@ -329,7 +328,7 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
             ("Rate-limited since start", show::counts(&limited.collect())),
         ]),
         Block::Heading("Tests".to_owned()),
-        Block::Forms(trials(app)),
+        Block::Forms(self_tests(app)),
         Block::Heading("Latest warnings and errors".to_owned()),
         log,
     ]);
@@ -337,7 +336,7 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
 }
 
 /// Self-tests: the facilitator always, mail and webhook if configured.
-fn trials(app: &App) -> Vec<Form> {
+fn self_tests(app: &App) -> Vec<Form> {
     let plain = |act: &'static str, button: &str| Form {
         act,
         fields: Vec::new(),
@@ -360,7 +359,7 @@ fn trials(app: &App) -> Vec<Form> {
     forms
 }
 
-fn said(text: &str, tone: Tone) -> Cell {
+fn tag(text: &str, tone: Tone) -> Cell {
     Cell::Tag {
         text: text.to_owned(),
         tone,

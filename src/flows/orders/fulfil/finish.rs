@@ -12,8 +12,8 @@ use crate::domain::time::UnixSeconds;
 use crate::evidence::bundle::{
     BundleReport, BundleRequest, BundleSource, SourceReport, bundle_report,
 };
+use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::flows::content::pdf;
-use crate::flows::content::source::MEMORY_WAIT_MAX;
 use crate::flows::orders::order_emails::OrderEmails;
 use crate::outside::memory::MemoryFull;
 use crate::pdf::Rendered;
