@@ -14,6 +14,7 @@ use crate::domain::ids::{BundleQuoteId, QuoteId};
 use crate::domain::level::{Level, Product};
 use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal, With};
+use crate::domain::render::Render;
 use crate::domain::requests::{QuoteRequest, QuotedProduct};
 use crate::domain::schema::ValidationError;
 use crate::domain::shapes::{QUESTION_CHARACTERS_MAX, QUOTE_BELONGINGS};
@@ -339,12 +340,7 @@ pub fn quote_json(app: &App, quote: &Quote) -> Value {
         "receipt_url": address("/v1/quotes/"),
         "next_steps": next_steps(app, product),
     });
-    if app.outside.renderer.is_some() {
-        // By its latest use or check; without it the plain page is sold.
-        body["rendering"] = json!({
-            "available": app.health.renderer().trouble.is_none(), "render": purchase.render(),
-        });
-    }
+    add_rendering(app, &mut body, Some(purchase.render()));
     let offers: Value = quote
         .offers
         .iter()
@@ -372,6 +368,18 @@ pub fn quote_json(app: &App, quote: &Quote) -> Value {
         Purchase::Pages(_) | Purchase::ProofBundle(_) | Purchase::Check(_) => {}
     }
     body
+}
+
+/// Whether the browser of this service works, by its latest use or check; absent where there is none. Without it the plain
+/// page is sold.
+pub fn add_rendering(app: &App, body: &mut Value, render: Option<Render>) {
+    if app.outside.renderer.is_none() {
+        return;
+    }
+    body["rendering"] = json!({"available": app.health.renderer().trouble.is_none()});
+    if let Some(render) = render {
+        body["rendering"]["render"] = json!(render);
+    }
 }
 
 fn target_json(target: &Inspected) -> Value {

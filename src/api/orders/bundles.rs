@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::api::body::check_origin;
 use crate::api::buyer::paid::attribution;
 use crate::api::buyer::quotes;
-use crate::api::buyer::quotes::fresh;
+use crate::api::buyer::quotes::{add_rendering, fresh};
 use crate::api::directory::discovery;
 use crate::api::orders::form_values::Typed;
 use crate::api::orders::leads;
@@ -13,7 +13,9 @@ use crate::api::{failure, query, site};
 use crate::app::{App, Shared};
 use crate::domain::bundle::{self, Bundle};
 use crate::domain::ids::BundleQuoteId;
+use crate::domain::level::Level;
 use crate::domain::refusal::{Code, Refusal};
+use crate::domain::render::Render;
 use crate::domain::requests::{AddressList, QuoteRequest};
 use crate::domain::schema::ValidationError;
 use crate::domain::shapes::QUESTION_CHARACTERS_MAX;
@@ -322,6 +324,8 @@ fn quote_json(app: &App, quote: &BundleQuote) -> Value {
     body["bundles"] = price_list(app);
     body["next_steps"] = next_steps(app, record.bundle, &id);
     body["receipt_url"] = app.url(&format!("/v1/quotes/{id}")).into();
+    let render = Render::of_level(Level::Bundle(record.bundle));
+    add_rendering(app, &mut body, Some(render));
     body
 }
 

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::api::directory::catalogue::X402_PATH;
-use crate::api::directory::discovery::{document, document_of, kept, levels, public_rows};
+use crate::api::directory::discovery::{
+    document, document_of, kept, levels, operations, public_rows,
+};
 use crate::api::directory::openapi::DESCRIPTION_VERSION;
 use crate::api::directory::{agent, mcp};
 use crate::api::orders::bundles;
@@ -57,8 +59,7 @@ fn manifest_json(app: &App) -> Value {
 }
 
 fn endpoints(app: &App) -> Vec<Value> {
-    let rows = public_rows(app).filter(|row| row.about.in_openapi);
-    rows.map(|row| {
+    operations(app).map(|row| {
         json!({
             "method": row.method.name(), "path": row.path, "summary": row.about.summary, "group": row.about.tag.name(),
             "price": site::price_text(row.about.price),
