@@ -140,7 +140,8 @@ fn every_request_that_is_offered_can_be_bought() {
 #[test]
 fn whoever_says_something_is_told_what_there_is() {
     let rig = Rig::start();
-    let text = format!("Please read <{ARTICLE}> for me, and {FERRY}.");
+    let text =
+        format!("Please read <{ARTICLE}> for me, and {FERRY}. The first ({ARTICLE}) is new!");
     let answer = rpc(&rig, "message/send", &old(&text));
     let said = &answer["result"];
     assert_eq!(

@@ -160,18 +160,25 @@ fn said(app: &App, call: &Call, dialect: Dialect, asked: Sending) -> Result<Valu
 const TEXT: &str = "This service sells web pages as markdown and evidence reports over HTTP and MCP, paid per call by x402. \
 The data part lists prices and requests; quotes and the sample report are free.";
 
-/// The URLs in text parts.
+/// The URLs in text parts, each once.
 fn addresses(parts: &[Map<String, Value>]) -> Vec<&str> {
     let texts = parts
         .iter()
         .filter_map(|part| part.get("text")?.as_str())
         .flat_map(str::split_whitespace)
-        .map(|word| word.trim_matches(|c: char| "\"'<>()[],;".contains(c)));
+        .map(|word| word.trim_start_matches(|c: char| "\"'<([".contains(c)))
+        .map(|word| word.trim_end_matches(|c: char| "\"'>)],;.:!?".contains(c)));
     let is_address = |word: &&str| {
         (word.starts_with("http://") || word.starts_with("https://"))
             && word.len() <= TARGET_URL_CHARACTERS_MAX
     };
-    texts.filter(is_address).take(ADDRESSES_MAX).collect()
+    let mut found = Vec::new();
+    for address in texts.filter(is_address) {
+        if found.len() < ADDRESSES_MAX && !found.contains(&address) {
+            found.push(address);
+        }
+    }
+    found
 }
 
 /// The brief, and a request for each product. The addresses of the message replace those of the example.
@@ -179,13 +186,16 @@ fn offer(app: &App, addresses: &[&str]) -> Value {
     let mut offer = discovery::brief(app);
     let requests = Product::ALL.map(|product| {
         let mut body = offers::bazaar(product.default_level()).body_example;
-        for name in ["target_urls", "sources"] {
-            if !addresses.is_empty() && body.get(name).is_some() {
-                body[name] = addresses.into();
+        if let Some(first) = addresses.first() {
+            match product {
+                Product::Context | Product::ProofPack => body["target_url"] = (*first).into(),
+                // A bundle needs two sources: the example's second remains.
+                Product::ProofBundle if addresses.len() == 1 => {
+                    body["target_urls"][0] = (*first).into();
+                }
+                Product::ProofBundle => body["target_urls"] = addresses.into(),
+                Product::Check => body["sources"] = addresses.into(),
             }
-        }
-        if let (Some(first), true) = (addresses.first(), body.get("target_url").is_some()) {
-            body["target_url"] = (*first).into();
         }
         json!({"method": "POST", "url": app.url(product.path()), "body": body})
     });
