@@ -106,7 +106,7 @@ impl AgentAction {
                 "verify_report",
                 "GET",
                 of_report("/verify"),
-                "Whoever relies on the finding can check its hashes and excerpts, free of charge.",
+                "Anyone who relies on the finding can check its hashes and excerpts, free of charge.",
             ),
             AgentAction::UseWithCaution => (
                 "follow_up",
