@@ -448,7 +448,6 @@ fn every_tool_that_sells_sells_every_kind_of_purchase() {
         let payment = wallet.sign_challenge(&challenge, rig.now(), None);
         let sold = pay(&rig, tool, &body, &payment.payload);
         assert_eq!(sold["isError"], false, "{body} {sold}");
-        assert_eq!(sold["structuredContent"]["status"], "success", "{body}");
         let receipt = &sold["_meta"]["x402/payment-response"];
         assert_eq!(receipt["amount"], units.to_string(), "{body}");
         assert_eq!(rig.facilitator.spent(wallet.address()), units, "{body}");
