@@ -48,33 +48,33 @@ families! {
     cache: "cache_requests_total", "counter", "Deliveries by whether the cache had the page.",
         &["result"], &[["hit", "", ""], ["miss", "", ""]];
     fetches: "fetch_total", "counter", "Fetches by outcome.", &["outcome"], &[];
-    renders: "renders_total", "counter", "Pages that a browser was asked for, by outcome.", &["outcome"], &[];
+    renders: "renders_total", "counter", "Pages rendered in a browser, by outcome.", &["outcome"], &[];
     render_milliseconds: "render_milliseconds_total", "counter",
-        "Time from asking the browser for a page to its text, with the wait for a place.", &[], &[];
+        "Time from a render request to the page's text, including the wait for a free browser.", &[], &[];
     render_refused: "render_requests_refused_total", "counter",
-        "Requests of the browser that the guard did not let through.", &[], &[];
-    renders_waiting: "renders_waiting", "gauge", "Pages that are being rendered or wait for it.", &[], &[];
+        "Requests of the browser that the address guard blocked.", &[], &[];
+    renders_waiting: "renders_waiting", "gauge", "Pages being rendered or waiting to be.", &[], &[];
     margin_rejections: "ueg_rejections_total", "counter", "Sales refused for their margin.", &["reason"], &[];
     refusals: "refusals_total", "counter", "Refused requests that carried a payment, by error code.", &["code"], &[];
     settle_unknown: "settle_unknown_total", "counter",
-        "Settlements whose end was not known when their buyer was answered.", &[], &[UNLABELLED];
-    credits: "retry_credits", "gauge", "Retry credits since the start, by what became of them.", &["state"], &[];
+        "Settlements whose outcome was unknown when the buyer got a response.", &[], &[UNLABELLED];
+    credits: "retry_credits", "gauge", "Retry credits since start, by state.", &["state"], &[];
     limited: "rate_limited_total", "counter", "Requests refused for a rate limit, by the limit.", &["limit"], &[];
-    mails: "emails_total", "counter", "Tries to send a mail, by what became of them.", &["outcome"], &[];
-    ledger_checks: "ledger_checks_total", "counter", "Days whose ledger was held against the vault.",
+    mails: "emails_total", "counter", "Attempts to send an e-mail, by outcome.", &["outcome"], &[];
+    ledger_checks: "ledger_checks_total", "counter", "Days whose ledger was reconciled with transfers to the receiving address.",
         &["outcome"], &[["missing", "", ""], ["balanced", "", ""]];
     missing_units: "ledger_check_missing_units", "gauge",
-        "Units that the ledger has as settled and the vault has not received, on the day that was looked at last.",
+        "USDC units that the ledger records as settled and the receiving address did not receive, on the day reconciled last.",
         &[], &[UNLABELLED];
     payments: "payments_total", "counter", "Payments by product, level and outcome.",
         &["product", "level", "outcome"], &[];
-    leads: "leads_total", "counter", "Leads by product and what became of them.", &["product", "outcome"], &[];
-    webhooks: "webhook_events_total", "counter", "Events of the payment provider by kind and what became of them.",
+    leads: "leads_total", "counter", "Leads by product and outcome.", &["product", "outcome"], &[];
+    webhooks: "webhook_events_total", "counter", "Events of the payment provider, by type and outcome.",
         &["type", "outcome"], &[];
     chain_inquiries: "chain_inquiries_total", "counter",
-        "Questions to the chain about unknown settlements, by what it said.", &["outcome"], &[];
+        "Chain queries about unknown settlements, by outcome.", &["outcome"], &[];
     settlement_checks: "settlement_checks_total", "counter",
-        "Settlements that were looked up on chain, by the result.", &["outcome"], &[];
+        "Settlements verified on chain, by outcome.", &["outcome"], &[];
     revenue_units: "revenue_units_total", "counter", "Settled USDC units.", &[], &[UNLABELLED];
 }
 
@@ -202,7 +202,7 @@ impl Metrics {
         settled.map(|(_, count)| count).sum()
     }
 
-    /// A day's ledger was held against the vault.
+    /// A day's ledger was reconciled.
     pub fn ledger_check(&self, is_balanced: bool, missing_units: u64) {
         let outcome = if is_balanced { "balanced" } else { "missing" };
         self.ledger_checks.count([outcome]);

@@ -22,8 +22,7 @@ use crate::domain::rate::RateClass;
 use crate::domain::shapes::{
     ACCESS_REQUEST, BUNDLE_LEAD_REQUEST, CHECK_REQUEST, COMPUTE_REQUEST, CONTACT_REQUEST,
     DIAGNOSE_REQUEST, FOLLOW_UP_REQUEST, PACK_LEAD_REQUEST, PAGES_REQUEST, PROOF_BUNDLE_REQUEST,
-    PROOF_PACK_REQUEST, QUOTE_REQUEST, QUOTED_PRODUCTS, RECOVER_REQUEST, REFRESH_REQUEST,
-    SHARE_REQUEST,
+    PROOF_PACK_REQUEST, QUOTE_REQUEST, RECOVER_REQUEST, REFRESH_REQUEST, SHARE_REQUEST,
 };
 use crate::domain::tier::Tier;
 use crate::http::{Guard, Method, Route};
@@ -56,7 +55,7 @@ macro_rules! page_or_json {
 
 const SOURCE: Parameter = Parameter {
     name: "source",
-    doc: "Where the buyer came from: a label, no credential.",
+    doc: "The referral source: a label, not a credential.",
     one_of: &[],
 };
 const TIER: Parameter = Parameter {
@@ -76,8 +75,9 @@ const QUESTION: Parameter = Parameter {
 };
 const PRODUCT: Parameter = Parameter {
     name: "product",
-    doc: "What is to be bought; a Proof Pack when absent.",
-    one_of: &QUOTED_PRODUCTS,
+    doc: "What is to be bought; a Proof Pack when absent. A check is judged for one source at its default depth; GET \
+          /v1/x402/check/quote prices any, and GET /v1/x402/quote with target_urls several pages.",
+    one_of: &Product::NAMES,
 };
 const TYPE: Parameter = Parameter {
     name: "type",
@@ -112,22 +112,22 @@ const TARGET_URL: Parameter = Parameter {
 
 const PAGES: Parameter = Parameter {
     name: "target_urls",
-    doc: "Pages to be quoted together, at most 10, between lines, commas or spaces; instead of target_url.",
+    doc: "Pages to be quoted together, at most 10, separated by line breaks, commas or spaces; instead of target_url.",
     one_of: &[],
 };
 const TEXTS: Parameter = Parameter {
     name: "texts",
-    doc: "How many texts of your own are sources beside target_urls, at most 10; 0 when absent.",
+    doc: "Number of your own texts to check against, in addition to target_urls: at most 10 sources in all. Default: 0.",
     one_of: &[],
 };
 const CHECKED_AGAINST: Parameter = Parameter {
     name: "target_urls",
-    doc: "The pages to check against, between lines, commas or spaces; a sample page when both this and texts are absent.",
+    doc: "The pages to check against, separated by line breaks, commas or spaces; a sample page when both this and texts are absent.",
     one_of: &[],
 };
 const TARGET_URLS: Parameter = Parameter {
     name: "target_urls",
-    doc: "Public URLs between lines, commas or spaces; a bare domain is read by https.",
+    doc: "Public URLs separated by line breaks, commas or spaces; a bare domain is read over https.",
     one_of: &[],
 };
 const BUNDLE: Parameter = Parameter {
@@ -148,12 +148,12 @@ const DEPTH: Parameter = Parameter {
 
 const LEAD_ID: Parameter = Parameter {
     name: "lead_id",
-    doc: "The lead that is paid for.",
+    doc: "The lead to pay for.",
     one_of: &[],
 };
 const QUOTE_ID: Parameter = Parameter {
     name: "quote_id",
-    doc: "The kept bundle quote that is paid for.",
+    doc: "The saved bundle quote to pay for.",
     one_of: &[],
 };
 
@@ -311,7 +311,8 @@ pub static ROUTES: &[Row] = &[
         statuses: &[400, 402, 409, 413, 415, 422, 503],
         ..paid("Redeem the retry credit of an accepted payment, with the body that was sent with it") }),
 
-    // What was paid, read again; not in OpenAPI, of which directories take 40 operations
+    // Reading again what was paid. Directories take 40 operations of OpenAPI: these are left out, like others that few
+    // call, and /llms-full.txt describes them
     get("/v1/x402/purchases", run!(purchases::list), Endpoint {
         query: &[LIMIT, BEFORE], needs: &[SIGN_IN], statuses: &[402, 422, 503], rate: RateClass::Quote, in_openapi: false,
         tool: Some("list_purchases"),
@@ -319,7 +320,7 @@ pub static ROUTES: &[Row] = &[
     get("/v1/x402/purchases/{purchase_id}", run!(purchases::read), Endpoint {
         needs: &[SIGN_IN], statuses: &[402, 404, 410, 503], rate: RateClass::Quote, in_openapi: false,
         tool: Some("read_purchase"),
-        ..Endpoint::new(Tag::Reports, "The answer of one of your purchases again, while it is kept; spends nothing") }),
+        ..Endpoint::new(Tag::Reports, "Read the answer of one of your purchases again, while it is stored; spends nothing") }),
 
     // Legacy
     post("/v1/access", run!(legacy::access), Endpoint {
@@ -327,15 +328,15 @@ pub static ROUTES: &[Row] = &[
         statuses: &[400, 402, 409, 413, 415, 422, 503],
         ..Endpoint::new(Tag::Legacy, "Buy the clean markdown of one page for a transfer that you have made") }),
     post("/v1/broker/compute", run!(legacy::compute), Endpoint {
-        takes: Some(&COMPUTE_REQUEST), needs: &[TOKEN], statuses: &[413, 415, 422, 503],
-        ..Endpoint::new(Tag::Legacy, "What would become of a task for a fee; simulated") }),
+        takes: Some(&COMPUTE_REQUEST), needs: &[TOKEN], statuses: &[413, 415, 422, 503], in_openapi: false,
+        ..Endpoint::new(Tag::Legacy, "Simulate whether a task would be accepted for a fee") }),
 
     // Quotes
     get("/v1/x402/quote", run!(quotes::tiers), Endpoint {
         query: &[TARGET_URL, PAGES, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
         tool: Some("quote_page"), ..Endpoint::new(Tag::Quotes, "Price and availability of every tier for one page, or for several; spends nothing") }),
     get("/v1/x402/check/quote", run!(several_quotes::checks), Endpoint {
-        query: &[CHECKED_AGAINST, TEXTS, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote, in_openapi: false,
+        query: &[CHECKED_AGAINST, TEXTS, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
         tool: Some("quote_check"), ..Endpoint::new(Tag::Quotes, "Price of every depth for a check against given sources; spends nothing") }),
     get("/v1/proof-pack/quote", run!(quotes::packs), Endpoint {
         query: &[TARGET_URL, QUESTION, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
@@ -348,9 +349,9 @@ pub static ROUTES: &[Row] = &[
         tool: Some("checkout_confidence"), ..Endpoint::new(Tag::Quotes, "Whether everything is in place for a purchase; spends nothing") }),
     post("/v1/quotes", run!(quotes::create), Endpoint {
         takes: Some(&QUOTE_REQUEST), gives_status: 201, statuses: &[400, 403, 413, 415, 422, 503], rate: RateClass::Quote,
-        ..Endpoint::new(Tag::Quotes, "Keep a quote for a page, a report or a bundle; spends nothing") }),
+        ..Endpoint::new(Tag::Quotes, "Save a quote for a page, a report or a bundle; spends nothing") }),
     get("/v1/quotes/{quote_id}", run!(quotes::receipt), Endpoint {
-        statuses: &[404, 410], ..Endpoint::new(Tag::Quotes, "A kept quote, for 7 days") }),
+        statuses: &[404, 410], ..Endpoint::new(Tag::Quotes, "A saved quote, for 7 days") }),
     get("/quote", page_or_json!(quotes::tiers_page, quotes::tiers), Endpoint {
         query: &[TARGET_URL, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("Ask what a page would cost") }),
     get("/proof-pack/quote", page_or_json!(quotes::packs_page, quotes::packs), Endpoint {
@@ -362,11 +363,11 @@ pub static ROUTES: &[Row] = &[
     get("/buy", run!(wallet::page), Endpoint {
         query: &[TARGET_URL, QUESTION, TIER, PACK, SOURCE], statuses: &[400, 422], rate: RateClass::Quote, ..Endpoint::page("Buy a page or a report with a browser's wallet") }),
     get("/checkout/{quote_id}", page_or_json!(quotes::resume_page, quotes::receipt), Endpoint {
-        statuses: &[404, 410], ..Endpoint::page("Resume a kept quote") }),
+        statuses: &[404, 410], ..Endpoint::page("Resume a saved quote") }),
 
     // Retained reports
     get("/v1/proof-pack/sample", run!(reports::sample), Endpoint {
-        query: &[SOURCE], answers: &[Schema::Report], tool: Some("sample_report"), ..Endpoint::new(Tag::Reports, "A whole report for nothing") }),
+        query: &[SOURCE], answers: &[Schema::Report], tool: Some("sample_report"), ..Endpoint::new(Tag::Reports, "A complete sample report, free") }),
     get("/v1/proof-pack/reports/{report_id}", run!(reports::read), Endpoint {
         answers: &[Schema::Report], statuses: &[404, 410], tool: Some("read_report"), ..Endpoint::new(Tag::Reports, "A retained report, as it was sold, for 30 days") }),
     get("/v1/proof-pack/reports/{report_id}/pdf", run!(reports::pdf), Endpoint {
@@ -379,21 +380,21 @@ pub static ROUTES: &[Row] = &[
         ..Endpoint::new(Tag::Reports, "The picture of the page that a report was bought with") }),
     get("/v1/proof-pack/reports/{report_id}/verify", run!(reports::verify), Endpoint {
         statuses: &[404, 410, 503], rate: RateClass::Quote,
-        tool: Some("verify_report"), ..Endpoint::new(Tag::Reports, "Recompute a report's hashes and check its citations against the kept source") }),
+        tool: Some("verify_report"), ..Endpoint::new(Tag::Reports, "Recompute a report's hashes and check its citations against the stored source") }),
     post("/v1/proof-pack/reports/{report_id}/follow-up", run!(reports::follow_up), Endpoint {
         takes: Some(&FOLLOW_UP_REQUEST), statuses: &[403, 404, 410, 413, 415, 422, 503], rate: RateClass::Quote,
-        tool: Some("ask_report"), ..Endpoint::new(Tag::Reports, "Ask the kept source something else; spends nothing") }),
+        tool: Some("ask_report"), ..Endpoint::new(Tag::Reports, "Ask the stored source a further question; spends nothing") }),
     post("/v1/proof-pack/reports/{report_id}/refresh", run!(reports::refresh), Endpoint {
         takes: Some(&REFRESH_REQUEST), statuses: &[400, 403, 404, 410, 413, 415, 422, 503], rate: RateClass::Quote,
-        tool: Some("refresh_report"), ..Endpoint::new(Tag::Reports, "A quote for a fresh report, with what was known before") }),
+        tool: Some("refresh_report"), ..Endpoint::new(Tag::Reports, "Quote a fresh report, with the findings of the earlier one") }),
     post("/v1/proof-pack/reports/{report_id}/share", run!(reports::share), Endpoint {
         takes: Some(&SHARE_REQUEST), statuses: &[403, 404, 410, 413, 415, 422], rate: RateClass::Quote,
         ..Endpoint::new(Tag::Reports, "Share a report under a name of its own, listed in the library or not") }),
     delete("/v1/proof-pack/reports/{report_id}/share", run!(reports::unshare), Endpoint {
         statuses: &[404, 410], rate: RateClass::Quote,
-        ..Endpoint::new(Tag::Reports, "Take a shared report's name back") }),
+        ..Endpoint::new(Tag::Reports, "Stop sharing a report") }),
     get("/v1/proof-pack/benchmarks", run!(reports::benchmarks),
-        Endpoint::new(Tag::Reports, "How good the evidence engine was measured to be")),
+        Endpoint::new(Tag::Reports, "Measured quality of the evidence engine")),
     Row { has_twin: true, ..get("/proof-pack/sample", page_or_json!(reports::sample_page, reports::sample), Endpoint {
         rate: RateClass::Quote, ..Endpoint::page("The sample report") }) },
     get("/proof-pack/reports/{report_id}", page_or_json!(reports::page, reports::read), Endpoint {
@@ -408,13 +409,13 @@ pub static ROUTES: &[Row] = &[
         rate: RateClass::Quote, tool: Some("quote_bundle"), ..Endpoint::new(Tag::Bundles, "Which sources can be read, and which bundle takes them; spends nothing") }),
     post("/v1/proof-pack/bundle/leads", run!(leads::bundle), Endpoint {
         takes: Some(&BUNDLE_LEAD_REQUEST), gives_status: 202, statuses: &[400, 403, 413, 415, 422, 503], rate: RateClass::Lead,
-        ..Endpoint::new(Tag::Bundles, "Ask for a bundle, and learn where to pay for it") }),
+        ..Endpoint::new(Tag::Bundles, "Request a bundle; the response says where to pay") }),
     post("/v1/proof-pack/leads", run!(leads::pack), Endpoint {
         takes: Some(&PACK_LEAD_REQUEST), gives_status: 202, statuses: &[400, 403, 413, 415, 422, 503], rate: RateClass::Lead,
-        ..Endpoint::new(Tag::Bundles, "Ask for a report, and be written to") }),
+        ..Endpoint::new(Tag::Bundles, "Request a report, for manual follow-up") }),
     post("/v1/contact", run!(leads::contact), Endpoint {
         takes: Some(&CONTACT_REQUEST), gives_status: 202, statuses: &[403, 413, 415, 422, 503], rate: RateClass::Lead,
-        ..Endpoint::new(Tag::Bundles, "Write to the operator") }),
+        ..Endpoint::new(Tag::Bundles, "Send a message to the operator") }),
     guide("/proof-pack/bundle", run!(bundles::about_page), "What Evidence Bundles are and cost"),
     get("/proof-pack/bundle/quote", page_or_json!(bundles::quote_page, bundles::quote), Endpoint {
         query: &[TARGET_URLS, QUESTION, BUNDLE, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("Ask what a bundle would cost") }),
@@ -434,22 +435,22 @@ pub static ROUTES: &[Row] = &[
         query: &[SESSION_ID, RECOVERY], statuses: &[202, 404, 410, 503], rate: RateClass::Quote, ..Endpoint::page("A paid bundle") }),
     get("/v1/proof-pack/bundle/recover", run!(delivery::recover), Endpoint {
         query: &[EMAIL, SUBMITTED], needs_query: &["email", "target_url"], gives_status: 202, statuses: &[409, 422, 503], rate: RateClass::Recovery,
-        ..Endpoint::new(Tag::Bundles, "Have the link to a paid bundle sent again; better by POST") }),
+        ..Endpoint::new(Tag::Bundles, "Send the link to a paid bundle again; prefer POST") }),
     post("/v1/proof-pack/bundle/recover", run!(delivery::recover), Endpoint {
         takes: Some(&RECOVER_REQUEST), gives_status: 202, statuses: &[403, 409, 413, 415, 422, 503], rate: RateClass::Recovery,
-        ..Endpoint::new(Tag::Bundles, "Have the link to a paid bundle sent again, to its buyer's address") }),
+        ..Endpoint::new(Tag::Bundles, "Send the link to a paid bundle again, to its buyer's address") }),
     get("/proof-pack/bundle/recover", run!(delivery::recover_page), Endpoint {
         query: &[EMAIL, SUBMITTED], statuses: &[202, 409, 422, 503], rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
     post("/proof-pack/bundle/recover", run!(delivery::recover_page), Endpoint {
         query: &[EMAIL, SUBMITTED], statuses: &[202, 400, 403, 408, 409, 413, 415, 422, 503], rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
     Row { body_bytes_max: Some(EVENT_BYTES_MAX), ..post(webhook::PATH, run!(webhook::stripe), Endpoint {
         in_openapi: false, statuses: &[400, 408, 413, 503],
-        ..Endpoint::new(Tag::Bundles, "Where the payment provider tells of its checkouts") }) },
+        ..Endpoint::new(Tag::Bundles, "Webhook for the payment provider's checkout events") }) },
 
     // Discovery
     get("/", run!(discovery::root), Endpoint::new(Tag::Discovery, "The service in brief; a page for browsers")),
     get("/health", run!(health::health), Endpoint {
-        statuses: &[503], tool: Some("service_health"), ..Endpoint::new(Tag::Discovery, "How the service is") }),
+        statuses: &[503], tool: Some("service_health"), ..Endpoint::new(Tag::Discovery, "Health of the service") }),
     get("/metrics", run!(figures::metrics), Endpoint::new(Tag::Discovery, "Counters, as JSON or Prometheus text")),
     get("/discovery/resources", run!(catalogue::resources), Endpoint {
         query: &[TYPE, LIMIT, OFFSET], statuses: &[422], tool: Some("list_resources"),
@@ -483,7 +484,7 @@ pub static ROUTES: &[Row] = &[
         tool: Some("agent_trust"), ..Endpoint::new(Tag::Discovery, "Who is paid, how failures are dealt with, what is signed") }),
     post("/v1/agent/diagnose", run!(diagnose::diagnose), Endpoint {
         takes: Some(&DIAGNOSE_REQUEST), statuses: &[403, 413, 415, 422], rate: RateClass::Quote, tool: Some("diagnose_payment"),
-        ..Endpoint::new(Tag::Discovery, "What is wrong with a payment header; nothing is sent on or kept") }),
+        ..Endpoint::new(Tag::Discovery, "Diagnose a payment header; nothing is forwarded or stored") }),
     post(mcp::PATH, run!(mcp::post), Endpoint {
         in_openapi: false, statuses: &[202, 400, 408, 413, 415], ..Endpoint::new(Tag::Discovery, "The Model Context Protocol, over streamable HTTP") }),
     post(agent::PATH, run!(agent::message::rpc), Endpoint {
@@ -501,14 +502,14 @@ pub static ROUTES: &[Row] = &[
     guide("/faq", run!(site::faq), "Short answers"),
     guide("/notices", run!(site::notices), "Whose work is in the program, and under which licenses"),
     Row { has_twin: true, ..get("/demo", run!(site::demo), Endpoint {
-        rate: RateClass::Quote, ..Endpoint::page("The converter and the evidence check on sample pages, for nothing") }) },
+        rate: RateClass::Quote, ..Endpoint::page("The converter and the evidence check on sample pages, free") }) },
     Row { has_twin: true, ..get("/try", run!(first_words::show), Endpoint {
-        rate: RateClass::Quote, ..Endpoint::page("The beginning of a page as markdown, for nothing") }) },
+        rate: RateClass::Quote, ..Endpoint::page("The beginning of a page as markdown, free") }) },
     post("/try", run!(first_words::buy), Endpoint {
         rate: RateClass::Quote, ..Endpoint::page("In a sandbox: a page bought with test funds") }),
     get("/swagger", run!(site::explorer), Endpoint::page("This API, to be tried in the browser")),
     guide("/terms", run!(site::terms), "What you buy and what is promised"),
-    guide("/privacy", run!(site::privacy), "What is kept about whom"),
+    guide("/privacy", run!(site::privacy), "Which personal data is stored, why, and for how long"),
     guide("/refunds", run!(site::refunds), "When a payment is taken and when not"),
     guide("/sample", run!(site::sample), "The sample page"),
     get("/from/{source}", run!(site::from), Endpoint::page("Welcome from elsewhere")),
@@ -518,9 +519,9 @@ pub static ROUTES: &[Row] = &[
     get(EXPLORER_STYLE_PATH, run!(site::explorer_style), text(Tag::Pages, "The API explorer's look", "text/css")),
     get(EXPLORER_START_PATH, run!(site::explorer_start), text(Tag::Pages, "The API explorer's start", "text/javascript")),
     get(FAVICON_PATH, run!(site::favicon), text(Tag::Pages, "The icon", "image/svg+xml")),
-    get(FAVICON_ICO_PATH, run!(site::favicon_ico), text(Tag::Pages, "The icon, as browsers ask for it unasked", "image/x-icon")),
+    get(FAVICON_ICO_PATH, run!(site::favicon_ico), text(Tag::Pages, "The icon, at the path that browsers request by default", "image/x-icon")),
     get(SOCIAL_PATH, run!(site::social), text(Tag::Pages, "The picture of links to us", "image/png")),
-    get(ICON_PATH, run!(site::icon), text(Tag::Pages, "The icon for those who take no SVG", "image/png")),
+    get(ICON_PATH, run!(site::icon), text(Tag::Pages, "The icon as PNG", "image/png")),
 
     // The operator's console: who may look is decided by its cookie
     console(Method::Get, "/operator", run!(console::home), "The operator's console"),
@@ -531,65 +532,65 @@ pub static ROUTES: &[Row] = &[
     console(Method::Post, "/operator/logout", run!(console::sign_out), "Sign out of the console"),
 
     // The operator, over the socket or with the token
-    operator("/operator/today", run!(operator::ledger::today), "What today has brought, and what waits for somebody"),
-    operator("/operator/ledger", run!(operator::ledger::ledger), "Each day's book, and how it compares with the vault"),
+    operator("/operator/today", run!(operator::ledger::today), "Today's sales, and what needs attention"),
+    operator("/operator/ledger", run!(operator::ledger::ledger), "Daily ledger, reconciled with the receiving address"),
     Row { method: Method::Post, ..operator("/operator/ledger/{day}/check", run!(operator::ledger::check),
-        "Hold a day's ledger against the vault, now") },
-    Row { method: Method::Post, ..operator("/operator/pause", run!(operator::ledger::pause), "Pause what is paid for") },
-    Row { method: Method::Post, ..operator("/operator/resume", run!(operator::ledger::resume), "Resume what is paid for") },
+        "Reconcile a day's ledger with the chain, now") },
+    Row { method: Method::Post, ..operator("/operator/pause", run!(operator::ledger::pause), "Pause sales") },
+    Row { method: Method::Post, ..operator("/operator/resume", run!(operator::ledger::resume), "Resume sales") },
     Row { method: Method::Post, ..operator("/operator/sign-in-link", run!(console::link), "A one-time sign-in link to the console") },
     Row { method: Method::Post, ..operator("/operator/reload", run!(operator::reload),
-        "Read the configuration again, and put in force what needs no restart") },
-    operator("/operator/mails", run!(operator::mails::mails), "The newest mails of the outbox, by state if asked"),
-    operator("/operator/mails/{key}", run!(operator::mails::mail), "One mail"),
+        "Reload the configuration, and apply what needs no restart") },
+    operator("/operator/mails", run!(operator::mails::mails), "The newest e-mails of the outbox, optionally by state"),
+    operator("/operator/mails/{key}", run!(operator::mails::mail), "One e-mail"),
     Row { method: Method::Post, ..operator("/operator/mails/{key}/retry", run!(operator::mails::retry_mail),
-        "Try a mail again that is not sent") },
-    Row { method: Method::Post, ..operator("/operator/mails/{key}/delete", run!(operator::mails::delete_mail), "Forget a mail") },
-    operator("/operator/export/{what}", run!(operator::export::export), "Everything of a kind, as JSON or CSV"),
-    operator("/operator/person", run!(operator::data::show_person), "What is known of an e-mail address, or of a payer's"),
+        "Retry an unsent e-mail") },
+    Row { method: Method::Post, ..operator("/operator/mails/{key}/delete", run!(operator::mails::delete_mail), "Delete an e-mail") },
+    operator("/operator/export/{what}", run!(operator::export::export), "All records of a kind, as JSON or CSV"),
+    operator("/operator/person", run!(operator::data::show_person), "All data about an e-mail address, or about a payer's address"),
     Row { method: Method::Post, ..operator("/operator/forget", run!(operator::data::forget_person),
-        "Delete what is known of an e-mail address") },
-    operator("/operator/payments", run!(operator::payments), "The newest payments, by state if asked"),
+        "Delete all data about an e-mail address") },
+    operator("/operator/payments", run!(operator::payments), "The newest payments, optionally by state"),
     operator("/operator/payments/refused", run!(operator::refused_payments), "The last refusals of paid requests"),
     operator("/operator/payments/{key}", run!(operator::payment), "One payment"),
     Row { method: Method::Post, ..operator("/operator/payments/{key}/reconcile", run!(operator::reconcile_payment),
-        "Look for the end of a settlement that is not known, now") },
+        "Look up the outcome of an unknown settlement, now") },
     Row { method: Method::Post, ..operator("/operator/payments/{key}/end", run!(operator::end_payment),
-        "End a settlement whose end nobody can tell") },
+        "Record the outcome of a settlement that stays unknown") },
     Row { method: Method::Post, ..operator("/operator/backup", run!(operator::backup),
-        "Copy the data file beside itself, for the backup command to take away") },
-    operator("/operator/reports", run!(operator::reports), "The newest reports, by state if asked"),
+        "Write a snapshot beside the data file, for the backup command") },
+    operator("/operator/reports", run!(operator::reports), "The newest reports, optionally by state"),
     operator("/operator/reports/{report_id}", run!(operator::report), "One report"),
-    operator("/operator/orders", run!(operator::orders::orders), "The newest orders, by state if asked"),
-    operator("/operator/orders/{order_id}", run!(operator::orders::order), "One order with its trail"),
+    operator("/operator/orders", run!(operator::orders::orders), "The newest orders, optionally by state"),
+    operator("/operator/orders/{order_id}", run!(operator::orders::order), "One order with its history"),
     Row { method: Method::Post, ..operator("/operator/orders/{order_id}/refulfil", run!(operator::orders::refulfil),
-        "Do a delivered or failed order anew") },
+        "Retry the fulfilment of a delivered or failed order") },
     Row { method: Method::Post, ..operator("/operator/orders/{order_id}/resend", run!(operator::orders::resend),
         "Send the e-mail of a delivered order again") },
     Row { method: Method::Post, ..operator("/operator/orders/{order_id}/attach", run!(operator::orders::attach),
-        "Take a payment that needs review for what a lead asks") },
+        "Attach a payment in review to a lead's request") },
     Row { method: Method::Post, ..operator("/operator/orders/{order_id}/refund", run!(operator::orders::refund),
-        "Note that an order was refunded") },
+        "Record that an order was refunded") },
     Row { method: Method::Post, ..operator("/operator/orders/{order_id}/delete", run!(operator::orders::delete),
-        "Forget an order, its report and its buyer") },
-    operator("/operator/events", run!(operator::orders::events), "What the payment provider has sent"),
+        "Delete an order, its report and its buyer's data") },
+    operator("/operator/events", run!(operator::orders::events), "Events received from the payment provider"),
     Row { method: Method::Post, ..operator("/operator/reports/{report_id}/purge", run!(operator::purge_report),
-        "Forget a report at once, with its text") },
+        "Delete a report at once, with its text") },
     Row { method: Method::Post, ..operator("/operator/reports/{report_id}/approve", run!(operator::approve_report),
-        "Have the library list a report, as its buyer wants") },
+        "Approve a report for the library, as its buyer asked") },
     Row { method: Method::Post, ..operator("/operator/reports/{report_id}/unlist", run!(operator::unlist_report),
-        "Take a report out of the library") },
-    operator("/operator/leads", run!(operator_leads::list), "The newest leads, by status or product if asked"),
+        "Remove a report from the library") },
+    operator("/operator/leads", run!(operator_leads::list), "The newest leads, optionally by status or product"),
     operator("/operator/leads/export", run!(operator_leads::export), "Every lead in full, in parts"),
-    operator("/operator/leads/{lead_id}", run!(operator_leads::show), "One lead with its trail"),
+    operator("/operator/leads/{lead_id}", run!(operator_leads::show), "One lead with its history"),
     Row { method: Method::Post, ..operator("/operator/leads/{lead_id}/move", run!(operator_leads::advance),
-        "Move a lead on") },
+        "Change a lead's status") },
     Row { method: Method::Post, ..operator("/operator/leads/{lead_id}/note", run!(operator_leads::annotate),
-        "Write into a lead's trail") },
+        "Add a note to a lead's history") },
     Row { method: Method::Post, ..operator("/operator/leads/{lead_id}/delete", run!(operator_leads::delete),
-        "Forget a lead") },
+        "Delete a lead") },
     Row { method: Method::Post, ..operator("/operator/leads/delete", run!(operator_leads::delete_of),
-        "Forget every lead of a contact") },
+        "Delete all leads of a contact") },
 ];
 
 #[cfg(test)]

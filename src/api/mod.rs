@@ -11,4 +11,5 @@ pub mod frame;
 pub mod operator;
 pub mod orders;
 pub mod query;
+pub mod quoted;
 pub mod site;

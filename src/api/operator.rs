@@ -36,19 +36,24 @@ pub(in crate::api) const LIST_MAX: usize = 1000;
 
 /// The newest of many; holds at most twice the shown number in memory.
 #[derive(Debug, Default)]
-pub struct Newest(Vec<(u64, Value)>);
+pub struct Newest {
+    found: Vec<(u64, Value)>,
+    /// How many were added.
+    pub total: usize,
+}
 
 impl Newest {
     pub fn add(&mut self, created_at: u64, value: Value) {
-        self.0.push((created_at, value));
-        if self.0.len() >= 2 * LIST_MAX {
-            newest_first(&mut self.0);
+        self.total += 1;
+        self.found.push((created_at, value));
+        if self.found.len() >= 2 * LIST_MAX {
+            newest_first(&mut self.found);
         }
     }
 
     pub fn values(mut self) -> Vec<Value> {
-        newest_first(&mut self.0);
-        self.0.into_iter().map(|(_, value)| value).collect()
+        newest_first(&mut self.found);
+        self.found.into_iter().map(|(_, value)| value).collect()
     }
 }
 

@@ -259,6 +259,7 @@ fn docs_view<'a>(app: &App, site: Site<'a>) -> DocsView<'a> {
         .iter()
         .map(|object| Body {
             name: object.name,
+            doc: object.doc,
             used_by: used_by(object),
             fields: object.fields.iter().map(field).collect(),
             closed: object.closed,

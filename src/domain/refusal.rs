@@ -88,9 +88,9 @@ codes! {
     RetryCreditRequired "retry_credit_required" false "The retry endpoint needs a credit." "Send the X-Service-Retry-Credit from the 503.";
     RetryCreditInvalid "retry_credit_invalid" false "The credit is unknown, used, expired or for another purchase." "Send the original payment again to get its outcome before you buy again.";
     SignInRequired "sign_in_required" false "Purchases are shown only to the wallet that paid for them." "Sign the challenge in `extensions` with the paying key (sign-in-with-x) and repeat the request with the header SIGN-IN-WITH-X; nothing is paid.";
-    SignInInvalid "sign_in_invalid" false "The SIGN-IN-WITH-X header is not taken." "Correct what `detail` names, sign the fresh challenge in `extensions`, and repeat the request; each nonce works once.";
+    SignInInvalid "sign_in_invalid" false "The SIGN-IN-WITH-X header is not accepted." "Correct what `detail` names, sign the fresh challenge in `extensions`, and repeat the request; each nonce works once.";
     PurchaseNotFound "purchase_not_found" false "You have no such purchase in the last 30 days." "List your purchases at /v1/x402/purchases.";
-    AnswerExpired "answer_expired" false "The answer of this purchase is no longer kept." "Buy the page again; a report can be read for 30 days.";
+    AnswerExpired "answer_expired" false "The answer of this purchase is no longer stored." "Buy the page again; a report can be read for 30 days.";
     QuoteNotFound "quote_not_found" false "No such quote." "Request a new quote.";
     QuoteExpired "quote_expired" false "The quote is older than 7 days." "Request a new quote.";
     ReportNotFound "report_not_found" false "No such report." "Check the identifier; reports begin with ppr_.";

@@ -149,7 +149,7 @@ const INCLUDE_COMMENTS: Field = Field {
     kind: Kind::Flag,
     required: false,
     default: Some("false"),
-    doc: "true keeps the comments under an article. The page is fetched for it, so the tiers cached and starter do not take it.",
+    doc: "true includes the comments under an article. Requires a fresh fetch, so not available with the tiers cached and starter.",
     example: "true",
 };
 
@@ -160,13 +160,13 @@ const SELECTOR: Field = Field {
     },
     required: false,
     default: None,
-    doc: "CSS selector of the elements to read. The page is fetched for it, so the tiers cached and starter do not take it.",
+    doc: "CSS selector of the elements to read. Requires a fresh fetch, so not available with the tiers cached and starter.",
     example: "\"main\"",
 };
 
 const EXCLUDE_SELECTOR: Field = Field {
     name: "exclude_selector",
-    doc: "CSS selector of elements to leave out. The page is fetched for it, as for selector.",
+    doc: "CSS selector of elements to leave out. Requires a fresh fetch, as selector does.",
     example: "\".comments\"",
     ..SELECTOR
 };
@@ -174,7 +174,8 @@ const EXCLUDE_SELECTOR: Field = Field {
 /// Body of the context endpoint for several pages at once.
 pub static PAGES_REQUEST: Object = Object {
     name: "PagesRequest",
-    doc: "Which pages to convert for one payment, and how fresh they must be. The price is that of as many pages.",
+    doc: "Which pages to convert for one payment, and how fresh they must be. The price is that of as many pages. \
+          All of them are read within 90 seconds; a page that takes longer cannot be sold.",
     fields: &[
         Field {
             kind: Kind::Texts {
@@ -256,7 +257,7 @@ const PACK_RENDER: Field = Field {
 };
 
 const SOURCE_COMMENTS: Field = Field {
-    doc: "true reads the comments under an article too; the page is fetched for it.",
+    doc: "true reads the comments under an article too. Requires a fresh fetch.",
     ..INCLUDE_COMMENTS
 };
 
@@ -300,8 +301,8 @@ const TARGET_URLS: Field = Field {
     },
     required: true,
     default: None,
-    doc: "The sources: public URLs, or bare domains, which use https. A string with sources separated by lines, commas \
-    or spaces is also accepted.",
+    doc: "The sources: public URLs, or bare domains, which use https. A string with sources separated by line breaks, \
+    commas or spaces is also accepted.",
     example: "[\"https://example.com/\", \"https://example.org/\"]",
 };
 
@@ -340,7 +341,8 @@ const CLAIMS_MAX: usize = 10;
 /// Body of the endpoint that sells Evidence Bundles.
 pub static PROOF_BUNDLE_REQUEST: Object = Object {
     name: "ProofBundleRequest",
-    doc: "The sources, and the question or the claims to check against all of them.",
+    doc: "The sources, and the question or the claims to check against all of them. All sources are read within 90 \
+          seconds; one that takes longer counts as unread.",
     fields: &[
         Field {
             required: false,
@@ -377,7 +379,8 @@ pub static PROOF_BUNDLE_REQUEST: Object = Object {
 /// Body of the endpoint that checks a whole text.
 pub static CHECK_REQUEST: Object = Object {
     name: "CheckRequest",
-    doc: "A text, and the sources to check each of its claims against. The price is that of the depth for each source.",
+    doc: "A text, and the sources to check each of its claims against. The price is that of the depth for each \
+          source. All sources are read within 90 seconds; one that takes longer counts as unread.",
     fields: &[
         Field {
             name: "text",
@@ -436,7 +439,8 @@ const SOURCE: Field = Field {
 pub static QUOTE_REQUEST: Object = Object {
     name: "QuoteRequest",
     doc: "What to quote. target_url and tier belong to the product context; target_url, pack and question to \
-          proof_pack; target_urls, bundle and question to proof_bundle.",
+          proof_pack; target_urls, bundle and question to proof_bundle. Checks and several pages are quoted by GET \
+          /v1/x402/check/quote and by GET /v1/x402/quote with target_urls; those quotes are not stored.",
     fields: &[
         Field {
             name: "product",

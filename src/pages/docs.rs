@@ -64,6 +64,8 @@ pub struct Parameter<'a> {
 pub struct Body<'a> {
     /// Such as `AccessRequest`.
     pub name: &'a str,
+    /// What it is for, in sentences.
+    pub doc: &'a str,
     /// The paths that accept it.
     pub used_by: Vec<&'a str>,
     pub fields: Vec<Field<'a>>,
@@ -321,7 +323,7 @@ fn bodies(bodies: &[Body<'_>]) -> Markup {
         @for body in bodies {
             h3 id=(body.name) { (body.name) }
             p {
-                "Used by "
+                (body.doc) " Used by "
                 @for (index, path) in body.used_by.iter().enumerate() {
                     @if index > 0 { ", " }
                     code { (path) }

@@ -9,8 +9,9 @@ use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-/// Nesting of arrays and objects that a payment may have. One that echoes our Bazaar block has about 11.
-pub const DEPTH_MAX: usize = 16;
+/// Nesting of arrays and objects that a payment may have. One that echoes our Bazaar block has up to 16, and inside an MCP
+/// call three more.
+pub const DEPTH_MAX: usize = 24;
 
 /// Why a text is not JSON that we read, in serde's words.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{ACCESS, ARTICLE, Ask, BASE_URL, PAY_TO, Rig, Wallet};
+use crate::harness::{ACCESS, ARTICLE, Ask, BASE_URL, FERRY, PAY_TO, Rig, Wallet};
 
 const DIAGNOSE: &str = "/v1/agent/diagnose";
 
@@ -85,14 +85,63 @@ fn check_offer(data: &Value) {
         json!({"tier": "fresh", "amount": "30000", "price_usdc": 0.03, "cache_policy": "bypass cache"})
     );
     assert_eq!(data["requests"][0]["url"], format!("{BASE_URL}{ACCESS}"));
-    assert_eq!(data["requests"][0]["body"]["target_url"], ARTICLE);
-    assert_eq!(data["requests"][1]["body"]["target_url"], ARTICLE);
+    for (position, member, value) in [
+        (0, "target_url", json!(ARTICLE)),
+        (1, "target_url", json!(ARTICLE)),
+        (2, "target_urls", json!([ARTICLE, FERRY])),
+        (3, "sources", json!([ARTICLE, FERRY])),
+    ] {
+        assert_eq!(data["requests"][position]["body"][member], value, "{data}");
+    }
+}
+
+/// Each of the four requests is priced, and sold for exactly that price.
+#[test]
+fn every_request_that_is_offered_can_be_bought() {
+    let rig = Rig::start();
+    let offered = |text: &str| {
+        let answer = rpc(&rig, "message/send", &old(text));
+        let requests = answer["result"]["parts"][1]["data"]["requests"].clone();
+        let requests = requests.as_array().expect("requests").clone();
+        assert_eq!(requests.len(), 4);
+        requests
+            .into_iter()
+            .map(|request| {
+                let url = request["url"].as_str().expect("an address");
+                let path = url.strip_prefix(BASE_URL).expect("one of ours");
+                (
+                    Ask::new(rig.address, "POST", path).json(&request["body"]),
+                    request,
+                )
+            })
+            .collect::<Vec<_>>()
+    };
+    for (ask, _) in offered("What do you sell?") {
+        ask.send().expect(402);
+    }
+    for text in [
+        format!("Read {ARTICLE} and <{FERRY}>"),
+        format!("Read {ARTICLE}"),
+    ] {
+        for (ask, request) in offered(&text) {
+            let wallet = Wallet::new();
+            let priced = ask.send().expect(402);
+            let payment = wallet.sign_answer(&priced, rig.now(), None);
+            let answer = ask.paid(&payment.header).send();
+            assert_eq!(answer.status, 200, "{request} {answer:?}");
+            assert_eq!(
+                priced.challenge()["accepts"][0]["amount"],
+                rig.facilitator.spent(wallet.address()).to_string()
+            );
+        }
+    }
 }
 
 #[test]
 fn whoever_says_something_is_told_what_there_is() {
     let rig = Rig::start();
-    let text = format!("Please read <{ARTICLE}> for me.");
+    let text =
+        format!("Please read <{ARTICLE}> for me, and {FERRY}. The first ({ARTICLE}) is new!");
     let answer = rpc(&rig, "message/send", &old(&text));
     let said = &answer["result"];
     assert_eq!(
@@ -119,14 +168,6 @@ fn whoever_says_something_is_told_what_there_is() {
         .expect(200);
     assert_eq!(answer.must("content-type"), "application/json");
     check_offer(&answer.json()["message"]["parts"][1]["data"]);
-    // What it says can be bought as it stands.
-    let request = &answer.json()["message"]["parts"][1]["data"]["requests"][0];
-    let payment = Wallet::new().sign(&rig, "fresh");
-    rig.post(ACCESS)
-        .json(&request["body"])
-        .paid(&payment.header)
-        .send()
-        .expect(200);
 }
 
 fn send(rig: &Rig, body: &Value) -> Ask {

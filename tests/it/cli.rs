@@ -3,11 +3,16 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use context402::domain::check::CheckDepth;
+use context402::domain::level::Level;
 use context402::outside::clock::Clock;
+use context402::x402::eip3009::SecretKey;
 use serde_json::Value;
 
 use crate::harness::process::{Finished, program, run, run_with_input};
-use crate::harness::{ARTICLE, BASE_URL, FERRY, FERRY_CLAIM, Folder, PAY_TO, Page, Rig, Wallet};
+use crate::harness::{
+    ARTICLE, BASE_URL, FERRY, FERRY_CLAIM, FRESH, Folder, PAY_TO, Page, Rig, Wallet, price,
+};
 
 fn text(path: &Path) -> String {
     path.display().to_string()
@@ -1018,6 +1023,60 @@ fn buy_pays_a_seller_and_prints_the_page() {
             "{wall:#?}"
         );
         assert_eq!(rig.facilitator.settlements(), 6);
+    });
+}
+
+/// Several pages in one purchase, and a text checked against them: each for exactly its price.
+#[test]
+fn buy_pays_for_several_pages_and_for_a_checked_text() {
+    let mut rig = Rig::today();
+    rig.in_process(&[], |rig, service| {
+        let seller = format!("http://{}", service.address);
+        let key = key_file(&rig.folder, 0o600);
+        let buy = |more: &[&str]| {
+            let arguments = ["buy", "--seller", &seller, "--key-file", &key];
+            run(&[&arguments, more].concat())
+        };
+        let payer = SecretKey::from_bytes([0x17; 32]).expect("a key").address();
+        let spent = || rig.facilitator.spent(payer);
+
+        let finished = buy(&[ARTICLE, FERRY]).expect(0);
+        assert!(
+            finished.err.contains("price     0.06 USDC"),
+            "{finished:#?}"
+        );
+        for part in [
+            format!("<!-- {ARTICLE} -->\n\n# The quiet harbour"),
+            format!("<!-- {FERRY} -->\n\n# "),
+        ] {
+            assert!(finished.out.contains(&part), "{part}: {finished:#?}");
+        }
+        assert_eq!(spent(), 2 * price(FRESH));
+
+        let draft = text(&rig.folder.path("draft.txt"));
+        std::fs::write(&draft, format!("Good question. {FERRY_CLAIM}")).expect("written");
+        let words = [FERRY, ARTICLE, "--check", &draft, "--depth", "quick"];
+        let before = spent();
+        let finished = buy(&words).expect(0);
+        assert!(finished.err.contains("price     0.2 USDC"), "{finished:#?}");
+        assert!(finished.out.starts_with("score 1.00"), "{finished:#?}");
+        for part in [
+            format!("supported: {FERRY_CLAIM}"),
+            format!("S1 {FERRY}: supports 1, contradicts 0"),
+            format!("S2 {ARTICLE}: supports 0"),
+        ] {
+            assert!(finished.out.contains(&part), "{part}: {finished:#?}");
+        }
+        let quick = price(Level::Check(CheckDepth::Quick));
+        assert_eq!(spent() - before, 2 * quick);
+
+        // What cannot be bought together is refused before a price is asked for.
+        let many = [ARTICLE; 11];
+        let line = buy(&many).failed(2);
+        assert!(line.contains("at most 10 pages"), "{line}");
+        let line = buy(&[ARTICLE, "--check", "nothing.txt"]).failed(1);
+        assert!(line.contains("nothing.txt"), "{line}");
+        assert_eq!(spent(), before + 2 * quick);
     });
 }
 

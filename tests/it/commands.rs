@@ -149,6 +149,8 @@ fn a_person_s_data_are_shown_and_forgotten() {
     );
     let nothing = command(&rig, &["person", "show", "bob@example.org"]).expect(0);
     assert!(!nothing.out.contains("lead_"), "{nothing:?}");
+    let line = command(&rig, &["person", "forget", PAY_TO]).failed(2);
+    assert!(line.contains("accounting records"), "{line}");
 }
 
 #[test]

@@ -981,6 +981,20 @@ fn what_is_known_of_a_person_is_shown_and_forgotten() {
         json!({"leads": 1, "orders": 0, "mails": 1}),
         "{gone}"
     );
+    // Payments are accounting records: nothing is deleted by the address of a payer, and it is not reported as done.
+    let payer = Wallet::new().address();
+    let path = format!("/operator/forget?email={payer}");
+    let refused = bearer(&rig, "POST", &path).refused(400, "invalid_request");
+    let detail = refused.json()["detail"].clone();
+    assert!(
+        detail
+            .as_str()
+            .is_some_and(|text| text.contains("accounting records")),
+        "{detail}"
+    );
+    let words = [("email", payer.to_string()), ("confirm", "yes".to_owned())];
+    let words: Vec<(&str, &str)> = words.iter().map(|(name, text)| (*name, &**text)).collect();
+    console.act("forget", &words).expect(400);
 }
 
 /// What a payer's address has bought is handed out, and nothing of anybody else.
@@ -1001,6 +1015,11 @@ fn a_payers_purchases_are_known_by_its_address() {
     let known = person(wallet.address().to_string().to_lowercase());
     let payments = known["payments"].as_array().expect("payments");
     assert_eq!(payments.len(), Wish::all(ARTICLE).len());
+    assert_eq!(known["payments_total"], payments.len());
+    assert_eq!(
+        (&known["reports_total"], &known["is_complete"]),
+        (&json!(3), &json!(true))
+    );
     for payment in payments {
         assert_eq!(payment["payer"], wallet.address().to_string());
         assert_eq!(payment["target_urls"][0], ARTICLE, "{payment}");

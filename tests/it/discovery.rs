@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use context402::domain::shapes::QUOTE_BELONGINGS;
+use context402::http::Guard;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    ACCESS, ARTICLE, BASE_URL, FRESH, PAY_TO, PROOF_PACK, Rig, Wallet, amount, until,
+    ACCESS, ARTICLE, BASE_URL, FERRY, FRESH, PAY_TO, PROOF_PACK, Rig, Wallet, amount, until,
 };
 
 #[test]
@@ -466,6 +467,38 @@ fn openapi_is_no_looser_than_the_service() {
     assert!(sources.contains(r#""name":"target_urls","in":"query","required":true"#));
     let described = document["info"]["description"].as_str().expect("a text");
     assert!(described.contains("HEAD") && described.contains("HTML pages"));
+    // What it leaves out it names, and the other lists have it.
+    let full = rig.get("/llms-full.txt").expect(200).text();
+    let manifest = rig.get("/manifest.json").expect(200).json();
+    let mut omitted = Vec::new();
+    for row in context402::routes::ROUTES {
+        let (method, path) = (row.method.name(), row.path);
+        let is_described = paths[path].get(method.to_ascii_lowercase()).is_some();
+        assert_eq!(is_described, row.about.in_openapi, "{method} {path}");
+        if is_described || row.guard != Guard::Everyone || !path.starts_with("/v1/") {
+            continue;
+        }
+        assert!(described.contains(path), "{path}: {described}");
+        // The payment provider alone calls this one.
+        if path == "/v1/webhooks/stripe" {
+            continue;
+        }
+        let named = format!("{method} {path}");
+        assert!(described.contains(&named), "{named}: {described}");
+        assert!(full.contains(&format!("### {named}\n")), "{named}");
+        let endpoints = manifest["endpoints"].as_array().expect("endpoints").iter();
+        let mut found = endpoints.filter(|one| one["method"] == method && one["path"] == path);
+        assert!(found.next().is_some(), "{named}");
+        omitted.push(path);
+    }
+    for path in [
+        "/v1/x402/purchases",
+        "/v1/x402/purchases/{purchase_id}",
+        "/v1/proof-pack/reports/{report_id}/screenshot",
+    ] {
+        assert!(omitted.contains(&path), "{path}: {omitted:?}");
+    }
+    assert!(paths["/v1/x402/check/quote"]["get"].is_object());
     // What is missing is refused, and the document says that it may not be missing.
     let recover = "/v1/proof-pack/bundle/recover";
     rig.get(recover).invalid("missing", &["query", "email"]);
@@ -501,6 +534,48 @@ fn openapi_is_no_looser_than_the_service() {
                 .as_array()
                 .is_some_and(|tiers| tiers.contains(&json!(tier)))
         );
+    }
+    let excluded = |path: &str| {
+        let alternatives = body(path)["not"]["anyOf"].clone();
+        alternatives.as_array().expect("alternatives").clone()
+    };
+    let always = json!({"required": ["render"], "properties": {"render": {"const": "always"}}});
+    assert!(excluded(ACCESS).contains(&always));
+    // A picture belongs to a deep pack, and needs the browser.
+    let refused = body(PROOF_PACK)["not"].clone();
+    assert_eq!(refused["properties"]["screenshot"]["const"], true);
+    assert_eq!(refused["required"], json!(["screenshot"]));
+    let deep = json!({"not": {"required": ["pack"], "properties": {"pack": {"const": "deep"}}}});
+    let never = json!({"required": ["render"], "properties": {"render": {"const": "never"}}});
+    assert_eq!(excluded(PROOF_PACK), [deep, never]);
+    for more in [
+        json!({}),
+        json!({"pack": "quick"}),
+        json!({"pack": "standard"}),
+        json!({"pack": "deep", "render": "never"}),
+    ] {
+        let mut asked = json!({"target_url": ARTICLE, "screenshot": true});
+        for (name, value) in more.as_object().expect("members") {
+            asked[name] = value.clone();
+        }
+        let pack = asked["pack"].as_str().unwrap_or("standard");
+        let payment = Wallet::new().sign_pack(&rig, pack);
+        let ask = rig.post(PROOF_PACK).json(&asked).paid(&payment.header);
+        ask.send().invalid("value_error", &["body", "screenshot"]);
+    }
+    for tier in ["starter", "cached"] {
+        for several in [false, true] {
+            let mut asked = json!({"tier": tier, "render": "always"});
+            match several {
+                false => asked["target_url"] = ARTICLE.into(),
+                true => asked["target_urls"] = json!([ARTICLE, FERRY]),
+            }
+            let ask = rig.post(ACCESS).json(&asked);
+            let payment = Wallet::new().sign_answer(&ask.send().expect(402), rig.now(), None);
+            ask.paid(&payment.header)
+                .send()
+                .invalid("value_error", &["body", "render"]);
+        }
     }
     assert!(body("/v1/contact")["properties"]["email"]["pattern"].is_string());
     for path in ["/v1/proof-pack/leads", "/v1/proof-pack/bundle/leads"] {

@@ -1,10 +1,15 @@
 //! The Model Context Protocol: tools that are endpoints, and the same sale behind the paid ones.
 
+use context402::domain::endpoint::Price;
+use context402::http::route::Method;
+use context402::routes::ROUTES;
+use context402::x402::encoding;
+use context402::x402::payer::ReceivedChallenge;
 use serde_json::{Value, json};
 
 use crate::harness::{
     ACCESS, ARTICLE, Answer, Ask, BASIC, FERRY, FERRY_CLAIM, FRESH, PROOF_PACK, Page, Rig, Says,
-    Wallet, amount, price, report_order,
+    Wallet, Wish, amount, price, report_order,
 };
 
 const MCP: &str = "/mcp";
@@ -399,6 +404,58 @@ fn a_paid_tool_sells_by_the_same_sale() {
     assert_eq!(rig.facilitator.settlements(), 1);
 }
 
+/// Each kind of purchase, by the tool of its endpoint: priced as over HTTP, sold for exactly that price.
+#[test]
+fn every_tool_that_sells_sells_every_kind_of_purchase() {
+    let rig = Rig::start();
+    let mut wishes = Wish::all(ARTICLE);
+    let narrowed = json!({
+        "target_url": ARTICLE, "tier": "fresh", "max_characters": 400, "include_links": false, "include_images": false,
+        "include_tables": false, "selector": "main", "exclude_selector": "nav",
+    });
+    wishes.push(Wish {
+        path: ACCESS,
+        body: narrowed,
+        units: price(FRESH),
+    });
+    let sells = |row: &&context402::app::Row| {
+        row.method == Method::Post && matches!(row.about.price, Price::Of(_))
+    };
+    let mut unsold: Vec<&str> = ROUTES
+        .iter()
+        .filter(sells)
+        .filter_map(|row| row.about.tool)
+        .collect();
+    assert_eq!(unsold.len(), 4);
+    for Wish { path, body, units } in wishes {
+        let row = ROUTES.iter().filter(sells).find(|row| row.path == path);
+        let tool = row.and_then(|row| row.about.tool).expect("a tool");
+        let priced = call(&rig, tool, &body);
+        assert_eq!(priced["isError"], true, "{priced}");
+        let challenge = &priced["structuredContent"];
+        assert_eq!(
+            challenge["accepts"][0]["amount"],
+            units.to_string(),
+            "{body}"
+        );
+        let http = rig.post(path).json(&body).send().expect(402);
+        assert_eq!(challenge["accepts"], http.json()["accepts"], "{body}");
+
+        let wallet = Wallet::new();
+        let challenge =
+            ReceivedChallenge::decode(&encoding::encode(challenge.to_string().as_bytes()))
+                .expect("a challenge that can be read");
+        let payment = wallet.sign_challenge(&challenge, rig.now(), None);
+        let sold = pay(&rig, tool, &body, &payment.payload);
+        assert_eq!(sold["isError"], false, "{body} {sold}");
+        let receipt = &sold["_meta"]["x402/payment-response"];
+        assert_eq!(receipt["amount"], units.to_string(), "{body}");
+        assert_eq!(rig.facilitator.spent(wallet.address()), units, "{body}");
+        unsold.retain(|name| *name != tool);
+    }
+    assert!(unsold.is_empty(), "{unsold:?}");
+}
+
 /// What was bought by a tool is bought: over HTTP the same payment gets the same answer.
 #[test]
 fn a_payment_is_one_purchase_by_whichever_way_it_comes() {
@@ -407,7 +464,7 @@ fn a_payment_is_one_purchase_by_whichever_way_it_comes() {
     let arguments = report_order(FERRY, "quick", FERRY_CLAIM);
     let sold = pay(&rig, "proof_pack", &arguments, &payment.payload);
     assert_eq!(sold["isError"], false, "{sold}");
-    let header = context402::x402::encoding::encode(payment.payload.to_string().as_bytes());
+    let header = encoding::encode(payment.payload.to_string().as_bytes());
     let same = rig
         .post(PROOF_PACK)
         .json(&arguments)

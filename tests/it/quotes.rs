@@ -1,9 +1,10 @@
 //! Quotes: what a page would cost at every tier, without spending anything.
 
+use context402::domain::level::Product;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    ARTICLE, Answer, BASE_URL, FERRY, FERRY_CLAIM, PAY_TO, Page, Rig, Wallet, until,
+    ARTICLE, Answer, BASE_URL, FERRY, FERRY_CLAIM, PAY_TO, Page, Rig, Wallet, amount, until,
 };
 
 fn ask(rig: &Rig, target: &str) -> Answer {
@@ -530,6 +531,29 @@ fn what_cannot_be_quoted_is_refused() {
         rig.get(&format!("{path}?question={}", "a".repeat(1001)))
             .invalid("string_too_long", &["query", "question"]);
     }
+    // Each product that documents link to is judged.
+    for product in Product::ALL {
+        let sources = match product {
+            Product::ProofBundle => "&target_urls=a.example.com%20b.example.org",
+            _ => "",
+        };
+        let path = format!(
+            "/v1/checkout/confidence?product={}{sources}",
+            product.name()
+        );
+        let judged = rig.get(&path).expect(200).json();
+        assert_eq!(judged["product"], product.name(), "{judged}");
+    }
+    let judged = rig.get("/v1/checkout/confidence?product=check").json();
+    let level = Product::Check.default_level();
+    assert_eq!(
+        (&judged["depth"], &judged["price"]["amount_units"]),
+        (&json!(level.name()), &json!(amount(level)))
+    );
+    assert!(
+        judged["what_you_get"].to_string().contains("Each claim"),
+        "{judged}"
+    );
     rig.get("/v1/checkout/confidence?product=yacht")
         .refused(400, "invalid_product");
     rig.get("/v1/checkout/confidence?product=context&tier=golden")

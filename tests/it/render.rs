@@ -139,6 +139,46 @@ fn the_buyer_decides_and_the_level_by_default() {
     rendering.buy("fresh", Some("sometimes")).expect(422);
 }
 
+/// Every quote says whether the browser works; a service without one says nothing of it.
+#[test]
+fn every_quote_says_whether_pages_are_rendered() {
+    const QUOTES: [(&str, Option<&str>); 6] = [
+        ("/v1/x402/quote", Some("auto")),
+        ("/v1/proof-pack/quote?pack=quick", Some("never")),
+        (
+            "/v1/proof-pack/bundle/quote?target_urls=a.example.com%20b.example.org",
+            Some("auto"),
+        ),
+        (
+            "/v1/x402/quote?target_urls=http://a.example.com/%20http://b.example.org/",
+            None,
+        ),
+        (
+            "/v1/x402/check/quote?target_urls=http://a.example.com/",
+            None,
+        ),
+        ("/v1/x402/check/quote?texts=2", None),
+    ];
+    let check = |rig: &Rig, available: Option<bool>| {
+        for (path, render) in QUOTES {
+            let quote = rig.get(path).expect(200).json();
+            let found = &quote["rendering"];
+            assert_eq!(found["available"].as_bool(), available, "{path}: {quote}");
+            let render = render.filter(|_| available.is_some());
+            assert_eq!(found["render"].as_str(), render, "{path}: {quote}");
+        }
+    };
+    check(&Rig::start(), None);
+    let rendering = Rendering::start("plain");
+    rendering.buy("fresh", None).expect(200);
+    check(&rendering.rig, Some(true));
+    let rendering = Rendering::start("exits");
+    rendering
+        .buy("fresh", None)
+        .refused(400, "render_unavailable");
+    check(&rendering.rig, Some(false));
+}
+
 #[test]
 fn a_page_with_enough_text_is_rendered_only_if_that_is_asked_for() {
     let rendering = Rendering::start("plain");

@@ -278,6 +278,14 @@ fn several_sources_are_quoted_at_the_price_that_the_402_asks() {
     let quote = quote.expect(200).json();
     assert_eq!(quote["quantity"], 10);
     assert_eq!(quote["rejected_urls"].as_array().map(Vec::len), Some(6));
+    let reason = &quote["rejected_urls"][0]["reason"];
+    assert_eq!(
+        reason,
+        "One purchase takes at most 10 sources, texts included."
+    );
+    let quote = rig.get(&format!("/v1/x402/quote?{}", listed(&many)));
+    let reason = quote.expect(200).json()["rejected_urls"][0]["reason"].clone();
+    assert_eq!(reason, "One purchase takes at most 10 pages.");
     for query in [
         "texts=11",
         "texts=-1",

@@ -4,6 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use context402::domain::refusal::Code;
+use context402::domain::shapes;
+use context402::flows::content::several;
+use context402::metrics::Metrics;
+use context402::routes::ROUTES;
+
 /// Who may import whom. A module may always import itself.
 const LAYERS: &[(&str, &[&str])] = &[
     ("domain", &[]),
@@ -89,6 +95,25 @@ const LAYERS: &[(&str, &[&str])] = &[
             "x402",
         ],
     ),
+];
+
+/// Words for which the field has others, each with what readers know instead. They are looked for in what the documents
+/// and the metrics say, not in names.
+const REFUSED_WORDS: &[(&str, &str)] = &[
+    ("kept", "saved, stored or cached"),
+    ("vault", "receiving address"),
+    ("book", "ledger"),
+    ("whom", "another sentence"),
+    ("whoever", "anyone who"),
+    ("anew", "again"),
+    ("told", "another sentence"),
+    ("forget", "delete"),
+    ("refulfil", "retry the fulfilment"),
+    ("in force", "apply"),
+    ("held against", "reconciled with"),
+    ("for nothing", "free"),
+    ("became of", "outcome"),
+    ("if asked", "optionally"),
 ];
 
 /// What stands in one place alone.
@@ -346,6 +371,56 @@ fn names_are_the_field_s_own() {
             found.is_none(),
             "{} has a private word: {found:?}",
             source.path
+        );
+    }
+}
+
+/// Summaries, parameters, fields, refusals and metrics are read by people and models who know the field's words.
+#[test]
+fn documents_use_the_field_s_words() {
+    let parameters = ROUTES
+        .iter()
+        .flat_map(|row| row.about.query.iter().chain(row.about.needs));
+    let mut texts: Vec<&str> = parameters.map(|parameter| parameter.doc).collect();
+    texts.extend(ROUTES.iter().map(|row| row.about.summary));
+    for object in shapes::ALL {
+        texts.push(object.doc);
+        texts.extend(object.fields.iter().map(|field| field.doc));
+    }
+    for code in Code::ALL {
+        texts.extend([code.meaning(), code.next_step()]);
+    }
+    let metrics = Metrics::default();
+    texts.extend(metrics.families().map(|family| family.help));
+    assert!(texts.len() > 300, "only {} texts were found", texts.len());
+    for text in texts {
+        let words: Vec<String> = text
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .map(str::to_ascii_lowercase)
+            .collect();
+        let text_in_words = format!(" {} ", words.join(" "));
+        for (refused, better) in REFUSED_WORDS {
+            let is_there = text_in_words.contains(&format!(" {refused} "));
+            assert!(!is_there, "{text:?} says {refused:?}; say {better}");
+        }
+    }
+}
+
+/// What the documents say about the time of a purchase of several sources is what the sale gives it.
+#[test]
+fn the_time_of_several_sources_is_stated() {
+    let words = format!("within {} seconds", several::WORK_MAX.as_secs());
+    for object in [
+        &shapes::PAGES_REQUEST,
+        &shapes::PROOF_BUNDLE_REQUEST,
+        &shapes::CHECK_REQUEST,
+    ] {
+        assert!(
+            object.doc.contains(&words),
+            "{}: {}",
+            object.name,
+            object.doc
         );
     }
 }

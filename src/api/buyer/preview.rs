@@ -11,7 +11,6 @@ use crate::api::{failure, frame, query};
 use crate::app::{App, Shared};
 use crate::domain::level::{Level, Product};
 use crate::domain::refusal::{Code, Refusal};
-use crate::domain::shapes::QUOTED_PRODUCTS;
 use crate::flows::content::report::CITATIONS_MAX;
 use crate::flows::content::source::BYTES_MAX;
 use crate::flows::quotes::quote::{self, Inspected, LevelOffer};
@@ -236,7 +235,7 @@ fn product(call: &Call) -> Result<Product, Refusal> {
     let Some(name) = query::once(call, "product")? else {
         return Ok(Product::ProofPack);
     };
-    let names = QUOTED_PRODUCTS.join(", ");
+    let names = Product::NAMES.join(", ");
     let message = format!("No such product. Use one of {names}.");
     Product::parse(&name).ok_or_else(|| Refusal::new(Code::InvalidProduct, message))
 }
@@ -283,6 +282,12 @@ fn what_you_get(product: Product) -> &'static [&'static str] {
             "The page as clean markdown",
             "Its metadata, links and headings",
             "Hashes, warnings and the receipt",
+        ],
+        Product::Check => &[
+            "Each claim of your text: a decision, scores and exact citations with their stance",
+            "What to correct, with the passage that says otherwise",
+            "A score for the whole text",
+            "Hashes, and 30 days of free access and verification",
         ],
         _ => &WOULD_INCLUDE,
     }

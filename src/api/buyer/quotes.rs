@@ -7,6 +7,7 @@ use crate::api::buyer::{paid, several_quotes};
 use crate::api::frame::fresh;
 use crate::api::orders::bundles;
 use crate::api::query::attribution;
+use crate::api::quoted::add_rendering;
 use crate::api::{failure, frame, query};
 use crate::app::{App, Shared};
 use crate::domain::amount::Amount;
@@ -326,12 +327,7 @@ pub fn quote_json(app: &App, quote: &Quote) -> Value {
         "receipt_url": address("/v1/quotes/"),
         "next_steps": next_steps(app, product),
     });
-    if app.outside.renderer.is_some() {
-        // By its latest use or check; without it the plain page is sold.
-        body["rendering"] = json!({
-            "available": app.health.renderer().trouble.is_none(), "render": purchase.render(),
-        });
-    }
+    add_rendering(app, &mut body, Some(purchase.render()));
     let offers: Value = quote
         .offers
         .iter()

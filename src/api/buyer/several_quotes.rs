@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::api::frame::fresh;
 use crate::api::orders::bundles::rejected_json;
+use crate::api::quoted::add_rendering;
 use crate::api::{failure, query};
 use crate::app::{App, Shared};
 use crate::domain::level::Product;
@@ -91,7 +92,7 @@ fn quote_json(app: &App, product: Product, quote: &Quote) -> Value {
     let pages = pages.map(|page| json!({"target_url": page.target_url, "cached": page.is_cached}));
     let offers = quote.offers.iter().map(|offer| offer_json(app, offer));
     let (address, word) = (app.url(product.path()), product.level_word());
-    json!({
+    let mut body = json!({
         "status": "success",
         "quote_id": null,
         "kept": false,
@@ -111,7 +112,10 @@ fn quote_json(app: &App, product: Product, quote: &Quote) -> Value {
             format!("POST {address} with the sources and the {word} you choose; the response is a 402 with the price of all."),
             "Sign the challenge in PAYMENT-REQUIRED and repeat the request with PAYMENT-SIGNATURE.",
         ],
-    })
+    });
+    // Each level renders as it does for one page.
+    add_rendering(app, &mut body, None);
+    body
 }
 
 fn offer_json(app: &App, offer: &Offer) -> Value {

@@ -1,15 +1,16 @@
 //! Personal data, to hand out or delete: leads, orders and e-mails of an e-mail address; payments, purchases and reports of
-//! a payer's address, which are kept as accounts and only handed out.
+//! a payer's address, which are accounting records and only handed out.
 
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
 use crate::api::failure;
-use crate::api::operator::{Newest, leads, mails, orders, payment_json};
+use crate::api::operator::{LIST_MAX, Newest, leads, mails, orders, payment_json};
 use crate::app::Shared;
 use crate::domain::evm::Address;
 use crate::domain::ids::OrderId;
+use crate::domain::refusal::{Code, Refusal};
 use crate::http::{Call, Reply};
 use crate::store::{Store, StoreError};
 
@@ -30,7 +31,7 @@ pub async fn forget_person(app: Shared, call: Call) -> Reply {
     let email = call.query.get("email").unwrap_or_default();
     match forget(&app.store, &email).await {
         Ok(gone) => Reply::json(200, gone.to_string()),
-        Err(error) => failure::reply(&app, &error.into(), &call),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
     }
 }
 
@@ -44,8 +45,9 @@ pub async fn person(store: &Store, email: &str) -> Result<Value, StoreError> {
         let leads = snapshot.leads_of(&email)?;
         let leads = leads.iter().map(|(id, lead)| leads::lead_json(*id, lead));
         let leads: Vec<Value> = leads.collect();
-        let orders = snapshot.orders_of_email(&email, PERSON_MAX)?;
-        let orders = orders.iter().map(|(id, order)| {
+        let orders = snapshot.orders_of_email(&email, PERSON_MAX + 1)?;
+        let is_complete = orders.len() <= PERSON_MAX;
+        let orders = orders.iter().take(PERSON_MAX).map(|(id, order)| {
             let mut shown = orders::order_json(*id, order);
             shown["target_urls"] = order.target_urls.clone().into();
             shown
@@ -60,7 +62,9 @@ pub async fn person(store: &Store, email: &str) -> Result<Value, StoreError> {
             }
             Ok(())
         })?;
-        Ok(json!({"status": "success", "leads": leads, "orders": orders, "mails": found}))
+        Ok(json!({
+            "status": "success", "leads": leads, "orders": orders, "mails": found, "is_complete": is_complete,
+        }))
     });
     read.await
 }
@@ -96,15 +100,42 @@ async fn of_payer(store: &Store, payer: Address) -> Result<Value, StoreError> {
             }
             Ok(())
         })?;
-        Ok(json!({
-            "status": "success", "payer": payer.to_string(), "payments": payments.values(), "reports": reports.values(),
-        }))
+        Ok(payer_json(payer, payments, reports))
     });
     read.await
 }
 
-/// Deletes all data about an address, including its delivered reports.
-pub async fn forget(store: &Store, email: &str) -> Result<Value, StoreError> {
+/// The newest payments and reports, and whether these are all.
+fn payer_json(payer: Address, payments: Newest, reports: Newest) -> Value {
+    let (payments_total, reports_total) = (payments.total, reports.total);
+    json!({
+        "status": "success", "payer": payer.to_string(),
+        "payments_total": payments_total, "reports_total": reports_total,
+        "is_complete": payments_total.max(reports_total) <= LIST_MAX,
+        "payments": payments.values(), "reports": reports.values(),
+    })
+}
+
+/// Whether there is anything to delete by this address.
+///
+/// # Errors
+/// It is a payer's: payments are accounting records.
+pub fn check_deletable(email: &str) -> Result<(), Refusal> {
+    match Address::parse(email.trim()) {
+        None => Ok(()),
+        Some(_) => Err(Refusal::new(
+            Code::InvalidRequest,
+            "Payments are kept as accounting records: only data about an e-mail address can be deleted.",
+        )),
+    }
+}
+
+/// Deletes all data about an e-mail address, including its delivered reports.
+///
+/// # Errors
+/// The address is a payer's, or the store does not answer.
+pub async fn forget(store: &Store, email: &str) -> Result<Value, Refusal> {
+    check_deletable(email)?;
     let email = email.trim().to_owned();
     let looked_for = email.clone();
     let found = store.read(move |snapshot| snapshot.orders_of_email(&looked_for, usize::MAX));
@@ -126,4 +157,35 @@ pub async fn forget(store: &Store, email: &str) -> Result<Value, StoreError> {
 /// The same address, ignoring case.
 fn is_same(one: &str, other: &str) -> bool {
     one.trim().to_lowercase() == other.trim().to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(count: usize) -> Newest {
+        let mut newest = Newest::default();
+        for at in 0..count {
+            newest.add(at as u64, json!(at));
+        }
+        newest
+    }
+
+    #[test]
+    fn a_list_that_is_cut_says_so() {
+        for (payments, reports, is_complete) in [
+            (LIST_MAX, 1, true),
+            (LIST_MAX + 1, 1, false),
+            (2 * LIST_MAX + 3, 0, false),
+            (1, LIST_MAX + 1, false),
+        ] {
+            let known = payer_json(Address([7; 20]), counted(payments), counted(reports));
+            assert_eq!(known["payments_total"], payments);
+            assert_eq!(known["reports_total"], reports);
+            assert_eq!(known["is_complete"], is_complete, "{payments} {reports}");
+            let shown = known["payments"].as_array().expect("payments");
+            assert_eq!(shown.len(), payments.min(LIST_MAX));
+            assert_eq!(shown[0], payments - 1, "the newest first");
+        }
+    }
 }

@@ -6,11 +6,14 @@ use crate::api::body::check_origin;
 use crate::api::frame::{fresh, made_once};
 use crate::api::orders::form_values::Typed;
 use crate::api::query::attribution;
+use crate::api::quoted::add_rendering;
 use crate::api::{failure, frame, query};
 use crate::app::{App, Shared};
 use crate::domain::bundle::{self, Bundle};
 use crate::domain::ids::BundleQuoteId;
+use crate::domain::level::Level;
 use crate::domain::refusal::{Code, Refusal};
+use crate::domain::render::Render;
 use crate::domain::requests::{AddressList, QuoteRequest};
 use crate::domain::schema::ValidationError;
 use crate::domain::shapes::QUESTION_CHARACTERS_MAX;
@@ -317,6 +320,8 @@ fn quote_json(app: &App, quote: &BundleQuote) -> Value {
     body["bundles"] = price_list(app);
     body["next_steps"] = next_steps(app, record.bundle, &id);
     body["receipt_url"] = app.url(&format!("/v1/quotes/{id}")).into();
+    let render = Render::of_level(Level::Bundle(record.bundle));
+    add_rendering(app, &mut body, Some(render));
     body
 }
 

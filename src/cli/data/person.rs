@@ -4,7 +4,6 @@
 use crate::api::operator::data;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
-use crate::domain::evm::Address;
 
 #[derive(Debug, clap::Subcommand)]
 pub(in crate::cli) enum Args {
@@ -27,11 +26,8 @@ pub(in crate::cli) enum Args {
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         let (Args::Show { file, email } | Args::Forget { file, email }) = &self;
-        if matches!(self, Args::Forget { .. }) && Address::parse(email.trim()).is_some() {
-            return Err(Failure::Usage(
-                "payments are kept as accounts: only data about an e-mail address can be deleted"
-                    .to_owned(),
-            ));
+        if matches!(self, Args::Forget { .. }) {
+            data::check_deletable(email).map_err(|refusal| Failure::Usage(refusal.message))?;
         }
         let config =
             Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
@@ -47,7 +43,8 @@ impl Args {
             }
             Args::Forget { .. } => {
                 socket::ask_or_open(&config, ("POST", &path("forget")), async |store| {
-                    data::forget(store, email).await.map_err(failed)
+                    let gone = data::forget(store, email).await;
+                    gone.map_err(|refusal| Failure::Failed(refusal.message))
                 })
             }
         }?;

@@ -70,7 +70,7 @@ pub(super) fn gaps(
             more => format!(" and {more} more"),
         };
         gaps.push(format!(
-            "Not read, so nothing is known of what it says: {}{more}.",
+            "Could not be read, so its content is unknown: {}{more}.",
             named.join(", ")
         ));
     }

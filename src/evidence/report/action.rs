@@ -53,7 +53,7 @@ impl AgentAction {
                 "Ask a person: the source could not be read as its readers see it."
             }
             AgentAction::RefreshSource => {
-                "Have the source read anew before you decide; what was read is a kept copy."
+                "Have the source read again before you decide; this report read a cached copy."
             }
         }
     }
@@ -106,13 +106,13 @@ impl AgentAction {
                 "verify_report",
                 "GET",
                 of_report("/verify"),
-                "Whoever relies on the finding can check its hashes and excerpts, free of charge.",
+                "Anyone who relies on the finding can check its hashes and excerpts, free of charge.",
             ),
             AgentAction::UseWithCaution => (
                 "follow_up",
                 "POST",
                 of_report("/follow-up"),
-                "Ask the kept source about what is in doubt, free of charge.",
+                "Ask the stored source about what is in doubt, free of charge.",
             ),
             AgentAction::NeedsSecondSource => (
                 "quote_bundle",
@@ -136,7 +136,7 @@ impl AgentAction {
                 "refresh_report",
                 "POST",
                 of_report("/refresh"),
-                "The source as it is now may say more than the kept copy.",
+                "The source as it is now may say more than the cached copy.",
             ),
         };
         NextCall {

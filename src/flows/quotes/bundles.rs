@@ -4,6 +4,7 @@
 use crate::app::Shared;
 use crate::domain::bundle::{Bundle, SOURCES_MAX};
 use crate::domain::ids::BundleQuoteId;
+use crate::domain::level::Product;
 use crate::domain::refusal::{Code, Refusal, With};
 use crate::domain::shapes::TARGET_URL_CHARACTERS_MAX;
 use crate::domain::source_list::{self, LISTED_MAX};
@@ -156,11 +157,27 @@ pub fn sort(app: &Shared, listed: &Listed, chosen: Option<Bundle>) -> Sorted {
     }
 }
 
-/// The readable sources of a list, without duplicates and up to a limit, and the others.
-pub fn sorted_up_to(app: &Shared, listed: &Listed, most: usize) -> (Vec<String>, Vec<Rejected>) {
+/// The readable sources of a list, without duplicates and as many as fit into one purchase beside the buyer's own texts,
+/// and the others.
+pub fn sorted_up_to(
+    app: &Shared,
+    listed: &Listed,
+    product: Product,
+    texts: usize,
+) -> (Vec<String>, Vec<Rejected>) {
+    let limit = product.quantity_max();
+    let what = match product {
+        Product::Context => "pages",
+        _ => "sources, texts included",
+    };
     let (mut sources, mut rejected) = readable_of(app, listed);
-    let reason = format!("At most {most} sources fit into one purchase here.");
-    leave_out(listed, most, &reason, (&mut sources, &mut rejected));
+    let reason = format!("One purchase takes at most {limit} {what}.");
+    leave_out(
+        listed,
+        limit.saturating_sub(texts),
+        &reason,
+        (&mut sources, &mut rejected),
+    );
     (sources, rejected)
 }
 

@@ -49,8 +49,8 @@ pub struct Offer {
 /// # Errors
 /// No source is left, or the cache cannot be read.
 pub fn quote(app: &Shared, asked: &SeveralRequest) -> Result<Quote, Refusal> {
-    let most = asked.product.quantity_max().saturating_sub(asked.texts);
-    let (readable, rejected) = bundles::sorted_up_to(app, &asked.listed, most);
+    let (readable, rejected) =
+        bundles::sorted_up_to(app, &asked.listed, asked.product, asked.texts);
     if readable.is_empty() && asked.texts == 0 {
         return Err(bundles::nothing_left(rejected));
     }

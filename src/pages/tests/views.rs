@@ -148,12 +148,13 @@ pub(super) fn docs_view(texts: Texts) -> docs::DocsView<'static> {
                 "Quotes",
                 "GET",
                 "/v1/quotes/{quote_id}",
-                "A kept quote.",
+                "A saved quote.",
                 None,
             ),
         ],
         bodies: vec![docs::Body {
             name: "AccessRequest",
+            doc: texts.pick("Which page to convert."),
             used_by: vec!["/v1/x402/access", "/v1/x402/retry"],
             closed: true,
             fields: vec![

@@ -6,6 +6,7 @@ import { PAGE_WORDS, PRICES, gain, newPage, program } from './shop.mjs';
 import { check } from './suite.mjs';
 
 const { SELLER_URL, VALIDATORS, VALIDATORS_NODE, VALIDATORS_PYTHON } = process.env;
+const QUICK_SOURCE = 100000n;
 const AMOUNTS = Object.values(PRICES).map(String);
 
 check('a2a-lint gives the agent card its best grade, and its message is answered', async () => {
@@ -62,6 +63,16 @@ for (const [mode, version] of [['legacy', '2025-11-25'], ['auto', '2026-07-28']]
     assert.equal(result.receipt.success, true);
     assert.match(result.receipt.transaction, /^0x[0-9a-f]{64}$/);
     assert.equal(gained, PRICES.basic);
+  });
+
+  check(`the official MCP client, speaking ${version}, has a text checked for exactly its price`, async () => {
+    const text = 'The oldest lighthouse on this coast was lit in 1774.';
+    const words = { text, sources: [newPage(), { text }], depth: 'quick' };
+    const { gained, result } = await gain(() => overMcp(mode, 'check_text', words));
+    assert.equal(result.is_error, false, JSON.stringify(result));
+    assert.equal(result.structured.claims.length, 1);
+    assert.equal(result.receipt.success, true);
+    assert.equal(gained, 2n * QUICK_SOURCE);
   });
 
   check(`the official MCP client, speaking ${version}, gets a quote for nothing`, async () => {

@@ -69,11 +69,34 @@ check('pages that cannot all be read cost nothing', async () => {
   assert.equal(gained, 0n);
 });
 
-check('context402 buy --bundle pays and prints the report', async () => {
-  const keyFile = path.join(WORK, 'bundle-buyer.key');
+/** Our own command, with the words that say what to buy. */
+const command = (...words) => {
+  const keyFile = path.join(WORK, 'several-buyer.key');
   fs.writeFileSync(keyFile, KEYS.buyer2, { mode: 0o600 });
-  const words = ['buy', newPage(), newPage(), '--bundle', 'scout', '--question', CLAIM, '--seller', SELLER_URL, '--key-file', keyFile];
-  const { gained, result } = await gain(() => program(CONTEXT402_BIN, words));
+  return gain(() => program(CONTEXT402_BIN, ['buy', ...words, '--seller', SELLER_URL, '--key-file', keyFile]));
+};
+
+check('context402 buy pays for two pages at once and prints both', async () => {
+  const pages = [newPage(), newPage()];
+  const { gained, result } = await command(...pages, '--tier', 'basic');
+  assert.equal(result.code, 0, result.stderr);
+  for (const page of pages) assert.ok(result.stdout.includes(`<!-- ${page} -->`), result.stdout);
+  assert.match(result.stdout, PAGE_WORDS);
+  assert.equal(gained, 2n * PRICES.basic);
+});
+
+check('context402 buy --check pays for each source and prints what became of each claim', async () => {
+  const draft = path.join(WORK, 'draft.txt');
+  fs.writeFileSync(draft, `Good question. ${CLAIM}`);
+  const { gained, result } = await command(newPage(), newPage(), '--check', draft, '--depth', 'quick');
+  assert.equal(result.code, 0, result.stderr);
+  assert.match(result.stdout, /^score [01]\.[0-9]{2}\./);
+  assert.match(result.stdout, /\nClaims:\n/);
+  assert.equal(gained, 2n * QUICK_SOURCE);
+});
+
+check('context402 buy --bundle pays and prints the report', async () => {
+  const { gained, result } = await command(newPage(), newPage(), '--bundle', 'scout', '--question', CLAIM);
   assert.equal(result.code, 0, result.stderr);
   assert.match(result.stdout, /decision +(partially )?supported/);
   assert.equal(gained, SCOUT);

@@ -1,5 +1,5 @@
-//! The free message interface of the agent card: any message gets the products, their prices and how to buy them. Only a
-//! URL in the text is interpreted; nothing is stored or fetched.
+//! The free message interface of the agent card: any message gets the products, their prices and how to buy them. Only
+//! URLs in the text are interpreted; nothing is stored or fetched.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -10,10 +10,12 @@ use crate::api::directory::discovery;
 use crate::api::directory::rpc::{self, Fault, INVALID_PARAMS, METHOD_NOT_FOUND, Message};
 use crate::api::failure;
 use crate::app::{App, Shared};
+use crate::domain::check;
 use crate::domain::level::Product;
 use crate::domain::schema::without_mark;
 use crate::domain::shapes::TARGET_URL_CHARACTERS_MAX;
 use crate::http::{Call, Reply};
+use crate::state::offers;
 use crate::x402::json as strict;
 
 const TASK_NOT_FOUND: i64 = -32001;
@@ -21,6 +23,8 @@ const UNSUPPORTED: i64 = -32004;
 const VERSION_NOT_SUPPORTED: i64 = -32009;
 const PARTS_MAX: usize = 32;
 const ID_CHARACTERS_MAX: usize = 256;
+/// How many addresses of a message are offered as sources. The default bundle takes as many as a check.
+const ADDRESSES_MAX: usize = check::SOURCES_MAX;
 
 /// The message format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,7 +144,7 @@ fn said(app: &App, call: &Call, dialect: Dialect, asked: Sending) -> Result<Valu
         .filter(|id| (1..=ID_CHARACTERS_MAX).contains(&id.len()));
     let context = context.unwrap_or_else(|| call.request_id.replace("req_", "ctx_"));
     let id = call.request_id.replace("req_", "msg_");
-    let (text, data) = (TEXT, offer(app, target(&message.parts)));
+    let (text, data) = (TEXT, offer(app, &addresses(&message.parts)));
     Ok(match dialect {
         Dialect::Old => json!({
             "kind": "message", "role": "agent", "messageId": id, "contextId": context,
@@ -156,26 +160,42 @@ fn said(app: &App, call: &Call, dialect: Dialect, asked: Sending) -> Result<Valu
 const TEXT: &str = "This service sells web pages as markdown and evidence reports over HTTP and MCP, paid per call by x402. \
 The data part lists prices and requests; quotes and the sample report are free.";
 
-/// The first URL in a text part.
-fn target(parts: &[Map<String, Value>]) -> Option<&str> {
+/// The URLs in text parts, each once.
+fn addresses(parts: &[Map<String, Value>]) -> Vec<&str> {
     let texts = parts
         .iter()
         .filter_map(|part| part.get("text")?.as_str())
         .flat_map(str::split_whitespace)
-        .map(|word| word.trim_matches(|c: char| "\"'<>()[],;".contains(c)));
+        .map(|word| word.trim_start_matches(|c: char| "\"'<([".contains(c)))
+        .map(|word| word.trim_end_matches(|c: char| "\"'>)],;.:!?".contains(c)));
     let is_address = |word: &&str| {
         (word.starts_with("http://") || word.starts_with("https://"))
             && word.len() <= TARGET_URL_CHARACTERS_MAX
     };
-    texts.into_iter().find(is_address)
+    let mut found = Vec::new();
+    for address in texts.filter(is_address) {
+        if found.len() < ADDRESSES_MAX && !found.contains(&address) {
+            found.push(address);
+        }
+    }
+    found
 }
 
-fn offer(app: &App, target: Option<&str>) -> Value {
+/// The brief, and a request for each product. The addresses of the message replace those of the example.
+fn offer(app: &App, addresses: &[&str]) -> Value {
     let mut offer = discovery::brief(app);
     let requests = Product::ALL.map(|product| {
-        let mut body = product.request().example(true);
-        if let Some(target) = target {
-            body["target_url"] = target.into();
+        let mut body = offers::bazaar(product.default_level()).body_example;
+        if let Some(first) = addresses.first() {
+            match product {
+                Product::Context | Product::ProofPack => body["target_url"] = (*first).into(),
+                // A bundle needs two sources: the example's second remains.
+                Product::ProofBundle if addresses.len() == 1 => {
+                    body["target_urls"][0] = (*first).into();
+                }
+                Product::ProofBundle => body["target_urls"] = addresses.into(),
+                Product::Check => body["sources"] = addresses.into(),
+            }
         }
         json!({"method": "POST", "url": app.url(product.path()), "body": body})
     });

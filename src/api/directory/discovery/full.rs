@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::api::challenge;
-use crate::api::directory::discovery::{document_of, llms, public_rows};
+use crate::api::directory::discovery::{document_of, llms, operations};
 use crate::api::directory::openapi;
 use crate::api::frame::made_once;
 use crate::api::{failure, frame};
@@ -35,8 +35,7 @@ fn text(app: &App) -> String {
     text.push_str("## A report\n\nThe complete sample report.\n\n");
     text.push_str(&code("json", &pretty(&app.sample.report.body)));
     text.push_str("## Endpoints\n\n");
-    let endpoints = public_rows(app).filter(|row| row.about.in_openapi);
-    text.extend(endpoints.map(endpoint));
+    text.extend(operations(app).map(endpoint));
     text.push_str("## Request bodies\n\n");
     text.extend(shapes::ALL.iter().map(|object| body(object)));
     text.push_str("## Errors\n\n");

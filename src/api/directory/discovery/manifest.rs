@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::api::directory::catalogue::X402_PATH;
-use crate::api::directory::discovery::{document, document_of, levels, public_rows};
+use crate::api::directory::discovery::{document, document_of, levels, operations, public_rows};
 use crate::api::directory::openapi::DESCRIPTION_VERSION;
 use crate::api::directory::{agent, mcp};
 use crate::api::frame::made_once;
@@ -57,8 +57,7 @@ fn manifest_json(app: &App) -> Value {
 }
 
 fn endpoints(app: &App) -> Vec<Value> {
-    let rows = public_rows(app).filter(|row| row.about.in_openapi);
-    rows.map(|row| {
+    operations(app).map(|row| {
         json!({
             "method": row.method.name(), "path": row.path, "summary": row.about.summary, "group": row.about.tag.name(),
             "price": row.about.price.text(),

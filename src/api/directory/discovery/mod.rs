@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::api::directory::openapi;
 use crate::api::frame::made_once;
-use crate::api::orders::bundles;
+use crate::api::orders::{bundles, webhook};
 use crate::api::{frame, site};
 use crate::app::{App, Row, Shared};
 use crate::domain::endpoint::Tag;
@@ -118,6 +118,14 @@ pub fn levels(app: &App, product: Product) -> Value {
 pub fn public_rows(app: &App) -> impl Iterator<Item = &'static Row> {
     let rows = app.rows.iter();
     rows.filter(|row| row.guard == Guard::Everyone)
+}
+
+/// The operations of the API, for the lists of endpoints. openapi.json describes most of them, and names the others.
+pub fn operations(app: &App) -> impl Iterator<Item = &'static Row> {
+    public_rows(app).filter(|row| {
+        let is_called = row.path.starts_with("/v1/") && row.path != webhook::PATH;
+        row.about.in_openapi || is_called
+    })
 }
 
 /// The documents for programs, except the brief.

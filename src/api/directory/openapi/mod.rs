@@ -7,6 +7,8 @@ pub mod schemas;
 
 use serde_json::{Map, Value, json};
 
+use crate::api::directory::{agent, discovery, mcp};
+use crate::api::orders::webhook;
 use crate::app::{App, Row};
 use crate::domain::endpoint::Price;
 use crate::domain::level::Product;
@@ -46,7 +48,7 @@ pub fn document(app: &App) -> Value {
         "info": {
             "title": app.config.service_name,
             "version": DESCRIPTION_VERSION,
-            "description": format!("{}. {NOT_DESCRIBED}", env!("CARGO_PKG_DESCRIPTION")),
+            "description": format!("{}. {}", env!("CARGO_PKG_DESCRIPTION"), not_described(app)),
             "contact": contact,
             "x-guidance": "POST /v1/x402/access with a target_url. Without payment the response is 402 with the price; sign it and repeat the request with PAYMENT-SIGNATURE. Call GET /v1/x402/quote first to see what each tier would deliver. POST /v1/x402/proof-pack with a target_url and a question to buy a report on whether the source supports it; GET /v1/proof-pack/sample returns a free one.",
         },
@@ -60,11 +62,21 @@ pub fn document(app: &App) -> Value {
 }
 
 /// The document's note on what it omits. Directories reject more than 40 operations, so it has only those that agents
-/// call.
-const NOT_DESCRIBED: &str = "Every GET also supports HEAD, and /v1/x402/access and /v1/x402/proof-pack also \
-                             stand under /from/{source}. Omitted are HEAD, HTML pages, redirects \
-                             (/proof-pack/bundle/pay), the documents that /.well-known/api-catalog lists and the \
-                             operator's addresses.";
+/// call most.
+fn not_described(app: &App) -> String {
+    let omitted = discovery::operations(app).filter(|row| !row.about.in_openapi);
+    let omitted = omitted.map(|row| format!("{} {}", row.method.name(), row.path));
+    format!(
+        "Every GET also supports HEAD, and /v1/x402/access and /v1/x402/proof-pack also stand under /from/{{source}}. \
+         Omitted are HEAD, HTML pages, redirects (/proof-pack/bundle/pay), the documents that /.well-known/api-catalog \
+         lists, the protocols at {} and {}, the payment provider's webhook ({}), the operator's addresses, and these \
+         operations, which /llms-full.txt describes: {}.",
+        mcp::PATH,
+        agent::PATH,
+        webhook::PATH,
+        omitted.collect::<Vec<_>>().join(", "),
+    )
+}
 
 fn add(app: &App, paths: &mut Map<String, Value>, row: &Row) {
     let operation = operation(app, row, row.path);

@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 use crate::api::directory::openapi::parameters;
 use crate::domain::endpoint::Schema;
 use crate::domain::level::Product;
+use crate::domain::pack::Pack;
 use crate::domain::refusal::Code;
+use crate::domain::render::Render;
 use crate::domain::schema::Object;
 use crate::domain::shapes::{self, QUOTE_BELONGINGS};
 use crate::domain::tier::Tier;
@@ -250,9 +252,19 @@ pub fn narrowing(object: &Object) -> Option<Value> {
             "properties": {"tier": {"enum": ["starter", "cached"]}},
             "anyOf": [
                 {"required": ["force_refresh"], "properties": {"force_refresh": {"const": true}}},
+                {"required": ["render"], "properties": {"render": {"const": "always"}}},
                 {"required": ["include_comments"], "properties": {"include_comments": {"const": true}}},
                 {"required": ["selector"], "properties": {"selector": {"pattern": parameters::NOT_BLANK}}},
                 {"required": ["exclude_selector"], "properties": {"exclude_selector": {"pattern": parameters::NOT_BLANK}}},
+            ],
+        }}),
+        // Only a deep pack has a picture of the page, and a browser takes it.
+        "ProofPackRequest" => json!({"not": {
+            "required": ["screenshot"],
+            "properties": {"screenshot": {"const": true}},
+            "anyOf": [
+                {"not": {"required": ["pack"], "properties": {"pack": {"const": Pack::Deep.name()}}}},
+                {"required": ["render"], "properties": {"render": {"const": Render::Never.name()}}},
             ],
         }}),
         "QuoteRequest" => {
