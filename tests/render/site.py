@@ -177,7 +177,10 @@ class Site(BaseHTTPRequestHandler):
             return self.give("", status=302, extra={"Location": "/redirects?" + str(time.time())})
         if path == "/hostile":
             with open(os.path.join(FOLDER, "hostile.html")) as file:
-                return self.give(file.read(), extra={"Link": "<http://127.0.0.1:4890/link>; rel=preload; as=fetch, <http://127.0.0.1:4890>; rel=preconnect"})
+                body = file.read()
+            if self.path.endswith("?stays"):
+                body = body.replace("A('dl',()=>dl.click());", "")
+            return self.give(body, extra={"Link": "<http://127.0.0.1:4890/link>; rel=preload; as=fetch, <http://127.0.0.1:4890>; rel=preconnect"})
         for root in sys.argv[2:]:
             name = os.path.normpath(os.path.join(root, "." + path))
             if name.startswith(root) and os.path.isfile(name):

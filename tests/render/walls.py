@@ -102,13 +102,21 @@ def copy(from_, to):
 
 def guarded(rig):
     before = rig.hits()
-    sold = [rig.buy(f"/hostile?{number}", host="plain.example.org", render="always") for number in range(3)]
-    errors = [answer["error"] for answer in sold if "error" in answer]
-    check("the hostile page, guarded, is rendered", all(answer.get("rendered") is True for answer in sold), str(errors))
+
+    def buy(page, *more):
+        return rig.buy(page, host="plain.example.org", render="always", more=more)
+
+    # The page leads its own window away at last: this code is of a browser that ran, and was refused that.
+    for number in range(3):
+        answer = buy(f"/hostile?{number}")
+        said = [warning["code"] for warning in answer.get("warnings", [])]
+        check("the hostile page was in the browser, and leads nowhere", "render_failed" in said, f"{said} {answer.get('error', '')}")
+    answer = buy("/hostile?stays")
+    check("the same page, if it stays, is rendered", answer.get("rendered") is True, f"{answer.get('warnings')} {answer.get('error', '')}")
     # For a picture images and fonts are loaded, too.
-    pictured = rig.buy("/hostile?picture", host="plain.example.org", render="always", more=("--pack", "deep", "--screenshot"))
-    screenshot = pictured.get("screenshot") or {}
-    check("there is a picture of it", screenshot.get("image"), f"{screenshot.get('warning')} {pictured.get('error', '')}")
+    report = buy("/hostile?stays", "--pack", "deep", "--screenshot")
+    screenshot = report.get("screenshot") or {}
+    check("there is a picture of it", screenshot.get("image"), f"{screenshot.get('warning')} {report.get('error', '')}")
     time.sleep(1)
     hits = rig.hits() - before
     check("it reaches no canary, also for the picture", hits == 0, f"{hits} hits")
