@@ -53,7 +53,6 @@ families! {
         "Time from asking the browser for a page to its text, with the wait for a place.", &[], &[];
     render_refused: "render_requests_refused_total", "counter",
         "Requests of the browser that the guard did not let through.", &[], &[];
-    renders_waiting: "renders_waiting", "gauge", "Pages that are being rendered or wait for it.", &[], &[];
     margin_rejections: "ueg_rejections_total", "counter", "Sales refused for their margin.", &["reason"], &[];
     refusals: "refusals_total", "counter", "Refused requests that carried a payment, by error code.", &["code"], &[];
     settle_unknown: "settle_unknown_total", "counter",
