@@ -6,7 +6,6 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
-use crate::evidence::report::citation::EXCERPT_BYTES_MAX;
 use crate::markdown::PAGE_BYTES_MAX;
 
 /// Raised when a line changes: a worker of another program version is then recognised and refused.
@@ -16,7 +15,7 @@ const LINE_BYTES_MAX: usize = 64 * 1024;
 /// The largest picture of a page.
 pub const PNG_BYTES_MAX: usize = 1_000_000;
 /// The longest text that is looked for on a page.
-pub const PASSAGE_CHARACTERS_MAX: usize = EXCERPT_BYTES_MAX;
+pub const PASSAGE_CHARACTERS_MAX: usize = 2_000;
 
 /// One page to render.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
