@@ -53,7 +53,6 @@ families! {
         "Time from a render request to the page's text, including the wait for a free browser.", &[], &[];
     render_refused: "render_requests_refused_total", "counter",
         "Requests of the browser that the address guard blocked.", &[], &[];
-    renders_waiting: "renders_waiting", "gauge", "Pages being rendered or waiting to be.", &[], &[];
     margin_rejections: "ueg_rejections_total", "counter", "Sales refused for their margin.", &["reason"], &[];
     refusals: "refusals_total", "counter", "Refused requests that carried a payment, by error code.", &["code"], &[];
     settle_unknown: "settle_unknown_total", "counter",

@@ -1,5 +1,6 @@
 // Makes the page ready for its picture, in the isolated world in which it was read: consent dialogs are hidden, and a
-// passage is looked for, brought into view and highlighted. Gives the part of the page that the picture is of, in CSS pixels.
+// passage is looked for, brought into view and highlighted. Gives the part of the page that the picture is of, in CSS pixels,
+// and whether it shows the whole passage.
 ((passage, width, height) => {
   const hide = (root) => {
     for (const dialog of root.querySelectorAll(globalThis.consentDialogs)) dialog.style.setProperty("display", "none", "important");
@@ -12,7 +13,8 @@
   const words = (passage || "").split(/\s+/).filter(Boolean);
   const selection = getSelection();
   let box = null;
-  // The page may spell a long passage with marks and lines between; its beginning is enough to find it.
+  let isWhole = false;
+  // The page may spell a long passage with marks and lines between: its beginning shows where it may stand, and no more.
   for (const count of [words.length, 12, 6]) {
     if (words.length === 0 || count > words.length) continue;
     selection.removeAllRanges();
@@ -22,6 +24,11 @@
     const found = range.getBoundingClientRect();
     if (found.width === 0 || found.height === 0) continue;
     box = found;
+    isWhole = count === words.length;
+    if (!isWhole) {
+      selection.removeAllRanges();
+      break;
+    }
     try {
       const style = new CSSStyleSheet();
       style.replaceSync("::highlight(context402) { background-color: #ffe066; color: #000; }");
@@ -36,5 +43,5 @@
   const tall = Math.min(height, whole);
   const middle = box ? box.top + scrollY + Math.min(box.height, height / 2) / 2 : 0;
   const top = Math.round(Math.max(0, Math.min(middle - tall / 2, whole - tall)));
-  return JSON.stringify({ x: 0, y: top, width, height: tall, found: box !== null });
+  return JSON.stringify({ x: 0, y: top, width, height: tall, found: isWhole });
 })

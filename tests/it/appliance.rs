@@ -644,8 +644,9 @@ fn alerts_and_dashboard_ask_for_what_there_is() {
         .filter_map(|line| line.strip_prefix("# TYPE "))
         .filter_map(|line| line.split(' ').next())
         .collect();
-    // With HTTPS of its own: tests/it/tls.rs.
+    // With HTTPS of its own: tests/it/tls.rs. With a browser: tests/it/render.rs.
     shown.insert("context402_tls_expires_in_seconds");
+    shown.extend(["context402_renders_waiting", "context402_render_places"]);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("UTF-8");
     let (alerts, dashboard) = (read("data/ops/alerts.yml"), read("data/ops/dashboard.json"));

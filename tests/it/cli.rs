@@ -766,6 +766,41 @@ fn lines_are_read_from_a_file_too() {
 }
 
 #[test]
+fn convert_jsonl_says_what_a_browser_is_for() {
+    let sentence = "The ferry to the island leaves at nine in the morning. ";
+    let app =
+        "<div id=root></div><noscript>You need to enable JavaScript to run this app.</noscript>";
+    let pages = [
+        (app.to_owned(), true),
+        ("<div id=root></div><script>go()</script>".to_owned(), true),
+        (
+            "<main><h1>Ferry</h1><p>One line.</p></main>".to_owned(),
+            true,
+        ),
+        (
+            format!("<main><h1>Ferry</h1><p>{}</p></main>", sentence.repeat(40)),
+            false,
+        ),
+        ("%PDF-1.7 damaged".to_owned(), false),
+    ];
+    let line = |(page, id)| format!("{}\n", serde_json::json!({"id": id, "html": page}));
+    let input: String = pages.clone().map(line).concat();
+    let finished = run_with_input(&["convert", "--jsonl"], input.as_bytes()).expect(0);
+    assert_eq!(finished.out.lines().count(), pages.len());
+    for line in finished.out.lines() {
+        let line: Value = serde_json::from_str(line).expect("JSON");
+        assert_eq!(line["calls_for_rendering"], line["id"], "{line}");
+    }
+    // Of a part, being short says nothing.
+    let finished = run_with_input(
+        &["convert", "--jsonl", "--selector", "p"],
+        line(pages[2].clone()).as_bytes(),
+    );
+    let line: Value = serde_json::from_str(&finished.expect(0).out).expect("JSON");
+    assert_eq!(line["calls_for_rendering"], false, "{line}");
+}
+
+#[test]
 fn convert_jsonl_keeps_the_order() {
     let folder = Folder::new();
     std::fs::write(folder.path("page.html"), HTML).expect("written");

@@ -15,7 +15,7 @@ use crate::harness::{
 };
 
 const TOKEN: &str = "a token that nobody guesses, of 0123456789 characters";
-const TOKEN_GIVEN: &str = "a-token-that-nobody-guesses-of-0123456789-characters";
+pub(crate) const TOKEN_GIVEN: &str = "a-token-that-nobody-guesses-of-0123456789-characters";
 const VIEWS: [&str; 12] = [
     "/operator",
     "/operator/console/leads",
@@ -47,13 +47,13 @@ fn form(rig: &Rig, path: &str, fields: &[(&str, &str)]) -> Ask {
 }
 
 /// Somebody who is signed in.
-struct SignedIn<'rig> {
+pub(crate) struct SignedIn<'rig> {
     rig: &'rig Rig,
     cookie: String,
 }
 
 impl<'rig> SignedIn<'rig> {
-    fn open(rig: &'rig Rig) -> SignedIn<'rig> {
+    pub(crate) fn open(rig: &'rig Rig) -> SignedIn<'rig> {
         let answer = form(rig, "/operator/login", &[("token", TOKEN_GIVEN)])
             .send()
             .expect(303);
@@ -64,7 +64,7 @@ impl<'rig> SignedIn<'rig> {
         }
     }
 
-    fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> Answer {
         let ask = self
             .rig
             .ask("GET", path)

@@ -1,8 +1,10 @@
 //! Pages whose text is made by scripts, sold over real sockets: a worker beside the service, and a browser that is this
 //! test program, so that neither Chromium nor namespaces are needed. `tests/render/run` does the same with Chromium.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use context402::config::Resolved;
 use context402::outside::render::worker::Worker;
 use serde_json::{Value, json};
 use tokio::net::UnixListener;
@@ -11,9 +13,11 @@ use tokio::runtime::Runtime;
 use context402::store::Snapshot;
 use sha2::{Digest as _, Sha256};
 
+use crate::console::{SignedIn, TOKEN_GIVEN};
+use crate::harness::process::{Finished, program_with};
 use crate::harness::{
-    ACCESS, ARTICLE, Answer, BASE_URL, Folder, PROOF_PACK, Page, Rig, Wallet, fake_browser,
-    report_order,
+    ACCESS, ARTICLE, Answer, Ask, BASE_URL, Folder, PROOF_PACK, Page, Rig, Wallet, ask,
+    fake_browser, report_order, until,
 };
 
 const FAKE: &str = "render::this_program_is_the_browser_where_it_was_started_as_one";
@@ -28,13 +32,18 @@ fn this_program_is_the_browser_where_it_was_started_as_one() {
 /// A service with a worker whose browser behaves in this manner.
 struct Rendering {
     rig: Rig,
+    browser: PathBuf,
     /// Runs the worker.
     _worker: Runtime,
-    _folder: Folder,
+    folder: Folder,
 }
 
 impl Rendering {
     fn start(manner: &str) -> Rendering {
+        Rendering::with(manner, |_| {})
+    }
+
+    fn with(manner: &str, change: impl FnOnce(&mut Resolved)) -> Rendering {
         let folder = Folder::new();
         let (socket, egress) = (folder.path("worker.sock"), folder.path("egress.sock"));
         let scratch = folder.path("scratch");
@@ -57,13 +66,35 @@ impl Rendering {
             resolved.set("render.socket", socket.display().to_string());
             resolved.set("render.egress_socket", egress.display().to_string());
             resolved.set("render.seconds_max", "4");
+            change(resolved);
         });
         rig.site.put("/app", app());
         Rendering {
             rig,
+            browser,
             _worker: runtime,
-            _folder: folder,
+            folder,
         }
+    }
+
+    /// Waits until the service has tried the browser, which takes a place for as long.
+    fn checked(self) -> Rendering {
+        until("the browser was tried", || {
+            !self.check()["checked_at"].is_null()
+        });
+        self
+    }
+
+    /// What the operator sees of the browser's health.
+    fn check(&self) -> Value {
+        let health = self.rig.operator("/health").json();
+        health["checks"]["renderer"].clone()
+    }
+
+    /// From the next page on the browser behaves in this manner.
+    fn becomes(&self, manner: &str) {
+        let other = fake_browser::script(self.folder.as_ref(), manner, FAKE);
+        std::fs::rename(other, &self.browser).expect("our own files");
     }
 
     fn buy(&self, tier: &str, render: Option<&str>) -> Answer {
@@ -326,6 +357,37 @@ fn a_screenshot_is_sold_with_its_report_and_goes_with_it() {
     assert!(after + 1_000 < before, "{before} and then {after} bytes");
 }
 
+/// A passage is highlighted whole or not at all: of a long one, the browser once got the first 400 characters.
+#[test]
+fn a_picture_names_a_citation_only_if_it_shows_all_of_it() {
+    let long = format!(
+        "The boats come and go all day long, {}so says the harbour master. ",
+        "and nobody counts them, ".repeat(20)
+    );
+    for (manner, shows) in [("whole-passage", true), ("not-there", false)] {
+        let rendering = with_text(manner);
+        let rig = &rendering.rig;
+        rig.site.put("/app", Page::html("Harbour", &long.repeat(2)));
+        let report = deep_with_screenshot(&rendering).expect(200).json();
+        let image = &report["screenshot"]["image"];
+        assert!(image.is_object(), "{report}");
+        let cited = &report["citations"][0];
+        assert!(
+            cited["quote"]
+                .as_str()
+                .is_some_and(|quote| quote.len() > 400)
+        );
+        let expected = if shows {
+            cited["id"].clone()
+        } else {
+            Value::Null
+        };
+        assert_eq!(image["citation_id"], expected, "{manner}");
+        let page = rig.get(path(&report["report_page"])).expect(200).text();
+        assert_eq!(page.contains("is highlighted"), shows, "{manner}");
+    }
+}
+
 #[test]
 fn a_report_without_its_screenshot_says_why() {
     for (manner, code) in [
@@ -428,4 +490,200 @@ fn a_purged_report_takes_its_screenshot_along() {
         "{before} and then {} bytes",
         bytes()
     );
+}
+
+/// Signs what the 402 asks for, and asks again.
+fn pay(rig: &Rig, wallet: &Wallet, ask: Ask) -> Ask {
+    let payment = wallet.sign_answer(&ask.send().expect(402), rig.now(), None);
+    ask.paid(&payment.header)
+}
+
+/// What is bought of several sources reads each as a single purchase does; a source that the browser cannot give is unread.
+#[test]
+fn sources_are_rendered_in_purchases_of_several_and_unread_without_the_browser() {
+    const CLAIM: &str = "The ferry to the island leaves at nine in the morning.";
+    const OTHER: &str = "http://www.second-site.org/app";
+    const TEXT: &str = "http://www.third-site.org/harbour";
+    const BUNDLE: &str = "/v1/x402/proof-bundle";
+    const CHECK: &str = "/v1/x402/check";
+    let rendering = Rendering::start("plain").checked();
+    let rig = &rendering.rig;
+    let long = "The ferry to the island leaves at nine, and boats come and go. ".repeat(40);
+    rig.site.put("/harbour", Page::html("Harbour", &long));
+    let wallet = Wallet::new();
+    let buy = |path: &str, body: &Value| pay(rig, &wallet, rig.post(path).json(body)).send();
+    let several = |app: &str| json!({"target_urls": [app, TEXT], "tier": "fresh"});
+    let bundle = |sources: Value| json!({"sources": sources, "question": CLAIM});
+    let check = |app: &str| json!({"text": CLAIM, "sources": [app], "depth": "standard"});
+
+    let sold = buy(ACCESS, &several(APP)).expect(200).json();
+    assert_eq!(sold["pages"][0]["rendered"], true, "{sold}");
+    assert!(markdown(&sold["pages"][0]).contains(ARTICLE_TEXT));
+    assert!(sold["pages"][1].get("rendered").is_none());
+    let report = buy(BUNDLE, &bundle(json!([APP, TEXT]))).expect(200).json();
+    assert_eq!(report["synthesis"]["coverage"]["read_count"], 2, "{report}");
+    let checked = buy(CHECK, &check(APP)).expect(200).json();
+    assert_eq!(checked["claims"][0]["label"], "supported", "{checked}");
+
+    rendering.becomes("exits");
+    let paid = rig.facilitator.spent(wallet.address());
+    let refused = buy(ACCESS, &several(OTHER));
+    let refused = refused.refused(400, "sources_unread").json();
+    assert_eq!(refused["unread"][0]["code"], "render_unavailable");
+    assert_eq!(refused["readable"], json!([TEXT]));
+    buy(CHECK, &check(OTHER)).refused(400, "render_unavailable");
+    buy(BUNDLE, &bundle(json!([OTHER, format!("{OTHER}?2"), TEXT]))).refused(400, "sources_unread");
+    assert_eq!(rig.facilitator.spent(wallet.address()), paid);
+    // A bundle of which enough can be read is sold, and names the rest.
+    let report = buy(BUNDLE, &bundle(json!([OTHER, TEXT, ARTICLE])))
+        .expect(200)
+        .json();
+    assert_eq!(report["synthesis"]["coverage"]["read_count"], 2, "{report}");
+    assert!(
+        report.to_string().contains("render_unavailable"),
+        "{report}"
+    );
+}
+
+/// One place for two buyers.
+#[test]
+fn a_buyer_who_finds_every_place_taken_waits_or_gets_a_credit() {
+    let rendering = Rendering::with("plain", |resolved| {
+        resolved.set("render.at_once_max", "1");
+        // Longer than a buyer waits for a place, and shorter than these buyers wait for an answer.
+        resolved.set("render.seconds_max", "9");
+    });
+    let rendering = rendering.checked();
+    let rig = &rendering.rig;
+    let both = || {
+        let hosts = ["www.second-site.org", "www.third-site.org"];
+        let asks = hosts.map(|host| {
+            let payment = Wallet::new().sign(rig, "fresh");
+            rig.order(&format!("http://{host}/app"), "fresh")
+                .paid(&payment.header)
+        });
+        ask::at_once(asks.to_vec())
+    };
+    // The second waits for as long as the first takes, unless the machine is so slow that this is too long.
+    let answers = both();
+    let (sold, waited_in_vain): (Vec<_>, Vec<_>) =
+        answers.iter().partition(|answer| answer.status == 200);
+    assert!(!sold.is_empty());
+    assert!(sold.iter().all(|answer| answer.json()["rendered"] == true));
+    for answer in waited_in_vain {
+        assert_eq!((answer.status, answer.code().as_str()), (503, "overloaded"));
+    }
+    assert_eq!(rig.facilitator.settle_calls(), sold.len());
+    // A page that holds the place to the end of its time.
+    rendering.becomes("hangs");
+    let answers = both();
+    let statuses = answers.iter().map(|answer| answer.status);
+    let mut statuses: Vec<u16> = statuses.collect();
+    statuses.sort();
+    assert_eq!(statuses, [400, 503], "{answers:?}");
+    assert_eq!(
+        rig.facilitator.settle_calls(),
+        sold.len(),
+        "neither is charged"
+    );
+    for (host, answer) in ["www.second-site.org", "www.third-site.org"]
+        .iter()
+        .zip(answers)
+    {
+        if answer.status == 400 {
+            answer.refused(400, "render_failed");
+            continue;
+        }
+        let answer = answer.refused(503, "overloaded");
+        rendering.becomes("plain");
+        let retry = rig.retry(&answer.credit(), &format!("http://{host}/app"), "fresh");
+        assert_eq!(retry.send().expect(200).json()["rendered"], true);
+    }
+    assert_eq!(rig.facilitator.settle_calls(), sold.len() + 1);
+}
+
+/// Health, metrics, the console and the doctor say the same of a browser that works, and of one that does not.
+#[test]
+fn operators_see_whether_the_browser_works() {
+    let rendering = Rendering::with("plain", |resolved| {
+        resolved.set("operator.token", TOKEN_GIVEN);
+    });
+    let rendering = rendering.checked();
+    let rig = &rendering.rig;
+    let counted = |outcome: &str, count: u32| {
+        let figures = rig.operator("/metrics?format=prometheus").text();
+        let line = format!("context402_renders_total{{outcome=\"{outcome}\"}} {count}\n");
+        assert!(figures.contains(&line), "{line} {figures}");
+        assert!(
+            figures.contains("context402_renders_waiting 0\n"),
+            "{figures}"
+        );
+        assert!(
+            figures.contains("context402_render_places 2\n"),
+            "{figures}"
+        );
+    };
+    let console = || {
+        let page = SignedIn::open(rig).get("/operator/console/health");
+        page.expect(200).text()
+    };
+    let doctor = || {
+        let socket = rig.app().config.socket.display().to_string();
+        // Secrets are not among what the rig's settings show.
+        let more = [("socket", socket.as_str()), ("operator.token", TOKEN_GIVEN)];
+        let found = Finished::of(program_with(rig.resolved(), &more).arg("doctor"));
+        let line = found.out.lines().find(|line| line.contains(" browser "));
+        line.unwrap_or_else(|| panic!("{found:#?}")).to_owned()
+    };
+    let public = || rig.get("/health").expect(200).json()["checks"]["renderer"].clone();
+
+    rendering.buy("fresh", None).expect(200);
+    counted("rendered", 1);
+    let check = rendering.check();
+    assert_eq!(
+        (&check["status"], &check["browser"], &check["waiting"]),
+        (&json!("ok"), &json!("FakeBrowser/1.0"), &json!(0))
+    );
+    assert_eq!(public()["status"], "ok");
+    assert!(public().get("browser").is_none(), "only for the operator");
+    assert!(console().contains("FakeBrowser/1.0"));
+    let line = doctor();
+    assert!(
+        line.starts_with("ok") && line.contains("FakeBrowser/1.0"),
+        "{line}"
+    );
+
+    // A page that fails says nothing about the browser.
+    rendering.becomes("crashes");
+    rendering.buy("fresh", None).refused(400, "render_failed");
+    counted("crashed", 1);
+    assert_eq!(public()["status"], "ok");
+
+    rendering.becomes("no-sandbox");
+    rendering
+        .buy("fresh", None)
+        .refused(400, "render_unavailable");
+    counted("unavailable", 1);
+    assert_eq!(public()["status"], "down");
+    assert_eq!(
+        rig.get("/health").expect(200).json()["status"],
+        "ok",
+        "sales go on"
+    );
+    let trouble = rendering.check()["trouble"].clone();
+    let trouble = trouble.as_str().expect("a reason");
+    assert!(trouble.contains("user namespaces"), "{trouble}");
+    assert!(console().contains("user namespaces"));
+    let line = doctor();
+    assert!(
+        line.starts_with("BAD") && line.contains("user namespaces"),
+        "{line}"
+    );
+
+    // And once it works again.
+    rendering.becomes("plain");
+    rendering.buy("fresh", None).expect(200);
+    counted("rendered", 2);
+    assert_eq!(public()["status"], "ok");
+    assert!(doctor().starts_with("ok"));
 }

@@ -68,6 +68,25 @@ def is_ours(pid):
     return service["scratch"].encode() in said
 
 
+def is_main_browser(words):
+    """The browser itself, and none of its children."""
+    return "--remote-debugging-pipe" in words and not any(word.startswith("--type=") for word in words)
+
+
+def command(pid):
+    """A process's words."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read().decode(errors="replace").rstrip("\0").split("\0")
+    except OSError:
+        return []
+
+
+def named(is_wanted):
+    """Our processes whose command is the one wanted."""
+    return [pid for pid in os.listdir("/proc") if pid.isdigit() and is_ours(pid) and is_wanted(command(pid))]
+
+
 class Usage(threading.Thread):
     """CPU seconds of browsers and workers, and their memory at the most: sampled, so a process's last 20 ms are lost."""
 
@@ -103,8 +122,7 @@ class Usage(threading.Thread):
 
 def leftovers():
     """Processes of browsers and workers, and folders of profiles."""
-    found = [pid for pid in os.listdir("/proc") if pid.isdigit() and is_ours(pid)]
-    return found + glob.glob(f"{service['scratch']}*/*/")
+    return [f"{pid} {' '.join(command(pid))[:60]}" for pid in os.listdir("/proc") if pid.isdigit() and is_ours(pid)] + glob.glob(f"{service['scratch']}*/*/")
 
 
 class Rig:

@@ -72,6 +72,8 @@ PAGES = {
     "/away": '<script>location.href="http://127.0.0.1:4890/away"</script>',
     "/redirects": "",
     "/photos": '<h1>Photos</h1><p>%s</p><img src=/photo.png><p>The ferry leaves at nine in the morning.</p><p>%s</p>' % (filler("before", 60), filler("behind", 60)),
+    # What is cited has no button in it, so that its words stand there, but not one behind the other.
+    "/marked": '<h1>Marked</h1><p>%s</p><p>The ferry leaves at nine in the morning from the old north quay <button>Copy</button> and returns at six in the evening.</p><p>%s</p>' % (filler("before", 60), filler("behind", 60)),
     "/static": "<h1>Static</h1><p>%s</p>" % filler("plain", 120),
 }
 APP = 'root.innerHTML="<h1>The app</h1>"+Array.from({length:12},(x,i)=>"<p>Paragraph "+i+". %s</p>").join("")' % SENTENCE
@@ -175,7 +177,10 @@ class Site(BaseHTTPRequestHandler):
             return self.give("", status=302, extra={"Location": "/redirects?" + str(time.time())})
         if path == "/hostile":
             with open(os.path.join(FOLDER, "hostile.html")) as file:
-                return self.give(file.read(), extra={"Link": "<http://127.0.0.1:4890/link>; rel=preload; as=fetch, <http://127.0.0.1:4890>; rel=preconnect"})
+                body = file.read()
+            if self.path.endswith("?stays"):
+                body = body.replace("A('dl',()=>dl.click());", "")
+            return self.give(body, extra={"Link": "<http://127.0.0.1:4890/link>; rel=preload; as=fetch, <http://127.0.0.1:4890>; rel=preconnect"})
         for root in sys.argv[2:]:
             name = os.path.normpath(os.path.join(root, "." + path))
             if name.startswith(root) and os.path.isfile(name):

@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from rig import FOLDER, browser, check, is_ours
+from rig import FOLDER, browser, check, is_main_browser, named
 
 HOSTILE = "http://plain.example.org/hostile"
 # Positive control: fewer hits than this, and the canaries see too little to prove anything.
@@ -23,15 +23,14 @@ def switches_of(rig):
     buying = threading.Thread(target=rig.buy, args=("/poll?switches",), kwargs={"render": "always"})
     buying.start()
     found = []
-    while buying.is_alive() and not found:
-        for pid in filter(is_ours, filter(str.isdigit, os.listdir("/proc"))):
-            try:
-                with open(f"/proc/{pid}/cmdline", "rb") as file:
-                    words = file.read().decode(errors="replace").split("\0")
-            except OSError:
-                continue
-            if "--remote-debugging-pipe" in words and not any(word.startswith("--type=") for word in words):
-                found = [word for word in words if word.startswith("--")]
+
+    def is_browser(words):
+        if not is_main_browser(words):
+            return False
+        found[:] = [word for word in words if word.startswith("--")]
+        return True
+
+    while buying.is_alive() and not named(is_browser):
         time.sleep(0.05)
     buying.join()
     return found
@@ -103,15 +102,24 @@ def copy(from_, to):
 
 def guarded(rig):
     before = rig.hits()
+
+    def buy(page, *more):
+        return rig.buy(page, host="plain.example.org", render="always", more=more)
+
+    # The page leads its own window away at last: this code is of a browser that ran, and was refused that.
     for number in range(3):
-        rig.buy(f"/hostile?{number}", host="plain.example.org", render="always")
+        answer = buy(f"/hostile?{number}")
+        said = [warning["code"] for warning in answer.get("warnings", [])]
+        check("the hostile page was in the browser, and leads nowhere", "render_failed" in said, f"{said} {answer.get('error', '')}")
+    answer = buy("/hostile?stays")
+    check("the same page, if it stays, is rendered", answer.get("rendered") is True, f"{answer.get('warnings')} {answer.get('error', '')}")
     # For a picture images and fonts are loaded, too.
-    pictured = rig.buy("/hostile?picture", host="plain.example.org", render="always", more=("--pack", "deep", "--screenshot"))
+    report = buy("/hostile?stays", "--pack", "deep", "--screenshot")
+    screenshot = report.get("screenshot") or {}
+    check("there is a picture of it", screenshot.get("image"), f"{screenshot.get('warning')} {report.get('error', '')}")
     time.sleep(1)
     hits = rig.hits() - before
-    image = (pictured.get("screenshot") or {}).get("image")
-    said = pictured.get("error") or (pictured.get("screenshot") or {}).get("warning") or ""
-    check("the hostile page, guarded, reaches no canary, also for a picture", hits == 0 and (image or said), f"{hits} hits {said}")
+    check("it reaches no canary, also for the picture", hits == 0, f"{hits} hits")
 
 
 def removed(rig):

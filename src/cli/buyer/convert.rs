@@ -20,6 +20,7 @@ use crate::domain::refusal::Code;
 use crate::domain::target::TargetUrl;
 use crate::domain::time::UnixSeconds;
 use crate::domain::usage::Usage;
+use crate::flows::content::rendering;
 use crate::markdown::{
     ContentKind, ConvertError, Converter, Model, Page, RECOGNISED_BYTES, Settings, recognised,
 };
@@ -59,7 +60,8 @@ pub(in crate::cli) struct Args {
     /// Write JSON: markdown with metadata, links, headings and warnings
     #[arg(long, conflicts_with = "jsonl")]
     json: bool,
-    /// Read one {"id","url","html"|"path","query"} per line and write one {"id","markdown","metadata",…} per line, in order
+    /// Read one {"id","url","html"|"path","query"} per line and write one {"id","markdown","metadata",…} per line, in order;
+    /// calls_for_rendering says whether a sale would open the page in a browser by default
     #[arg(long)]
     jsonl: bool,
     #[command(flatten)]
@@ -189,7 +191,10 @@ impl Args {
                 members["id"] = job.id;
                 members.to_string()
             }
-            Err(error) => json!({"id": job.id, "error": error, "markdown": ""}).to_string(),
+            Err(NoPage { error, calls_for_rendering }) => json!({
+                "id": job.id, "error": error, "markdown": "", "calls_for_rendering": calls_for_rendering,
+            })
+            .to_string(),
         }
     }
 
@@ -204,7 +209,7 @@ impl Args {
         Ok(Arc::new(model))
     }
 
-    fn convert_line(&self, job: &Line, model: &Arc<Model>) -> Result<Value, String> {
+    fn convert_line(&self, job: &Line, model: &Arc<Model>) -> Result<Value, NoPage> {
         let url = match &job.url {
             Some(url) => Url::parse(url).map_err(|error| format!("url: {error}"))?,
             None => placeholder(),
@@ -215,10 +220,10 @@ impl Args {
                 std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?,
                 path.display().to_string(),
             ),
-            (None, None) => return Err("neither html nor path is given".to_owned()),
+            (None, None) => return Err("neither html nor path is given".to_owned().into()),
         };
         if self.training {
-            return training(&bytes, url, model).map_err(|error| error.to_string());
+            return training(&bytes, url, model).map_err(|error| error.to_string().into());
         }
         let kind = kind_of(&name, &bytes)?;
         let settings = Settings {
@@ -234,8 +239,20 @@ impl Args {
         if let Some(narrowing) = self.part.narrowing()? {
             converter = converter.narrowed(narrowing);
         }
-        let page = converted(converter, &bytes)?;
-        self.members(&Converted { page, kind }, &url, job.query.as_deref())
+        let is_part = !self.part.selectors().is_nothing();
+        let calls = |page: &Page| rendering::plain(page, kind, is_part).calls_for_rendering();
+        let converted = converter.push(&bytes).and_then(|()| converter.finish());
+        let page = converted.map_err(|error| NoPage {
+            calls_for_rendering: matches!(
+                error,
+                ConvertError::Empty | ConvertError::SelectorUnmatched
+            ) && calls(&Page::default()),
+            error: error.to_string(),
+        })?;
+        let calls_for_rendering = calls(&page);
+        let mut members = self.members(&Converted { page, kind }, &url, job.query.as_deref())?;
+        members["calls_for_rendering"] = calls_for_rendering.into();
+        Ok(members)
     }
 
     fn narrowed(&self, bytes: &[u8], url: Url) -> Result<Converted, String> {
@@ -318,6 +335,21 @@ struct Line {
     path: Option<PathBuf>,
     /// In place of `--query`.
     query: Option<String>,
+}
+
+/// Why a line has no page, and whether `render: auto` would have opened a browser for it.
+struct NoPage {
+    error: String,
+    calls_for_rendering: bool,
+}
+
+impl From<String> for NoPage {
+    fn from(error: String) -> Self {
+        NoPage {
+            error,
+            calls_for_rendering: false,
+        }
+    }
 }
 
 fn user_agent() -> String {

@@ -86,8 +86,13 @@ impl Args {
             }
             tell(("facilitator", ask(facilitator(&config, url))?))?;
         }
-        if config.render.is_some() {
-            tell(("browser", ask(browser(&config))?))?;
+        if let Some(render) = &config.render {
+            let found = match &render.unit {
+                // The socket's client has a runtime of its own, which none may start within another.
+                Some(unit) => unit_browser(&config, unit),
+                None => ask(browser(&config, render.jit))?,
+            };
+            tell(("browser", found))?;
         }
         tell(("chain", ask(chain(&config))?))?;
         tell(("clock", clock(Clock::System.now(), &clocks)))?;
@@ -435,15 +440,9 @@ fn clock(now: UnixSeconds, others: &[UnixSeconds]) -> Finding {
     }
 }
 
-/// Renders a built-in page, with the render worker if it is a unit: the service has its other end, and does the check.
-async fn browser(config: &Config) -> Finding {
-    let Some(render) = &config.render else {
-        return Note("render.browser is not set".to_owned());
-    };
-    let jit = if render.jit { "with" } else { "without" };
-    if let Some(unit) = &render.unit {
-        return unit_browser(config, unit).await;
-    }
+/// Renders a built-in page in a child process.
+async fn browser(config: &Config, has_jit: bool) -> Finding {
+    let jit = if has_jit { "with" } else { "without" };
     let checked = async {
         let web = Web::new(
             WebSettings::new(app::user_agent(config)),
@@ -478,8 +477,8 @@ async fn browser(config: &Config) -> Finding {
     }
 }
 
-/// What the running service knows of a worker that is a unit.
-async fn unit_browser(config: &Config, unit: &RenderUnit) -> Finding {
+/// What the running service knows of a worker that is a unit: it has the other end, and does the check.
+fn unit_browser(config: &Config, unit: &RenderUnit) -> Finding {
     if !unit.socket.exists() {
         return Bad(format!(
             "{} does not exist: run `systemctl enable --now context402-browser.socket`, or install.sh --with-browser",

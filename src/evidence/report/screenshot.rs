@@ -30,8 +30,8 @@ pub struct Image {
     pub final_url: String,
     /// Seconds since 1970.
     pub captured_at: u64,
-    /// The citation whose passage is highlighted in it; null where the page does not show it as it was cited, and the
-    /// picture begins at the top.
+    /// The citation whose passage is highlighted in it; null where the page does not show the whole passage as it was
+    /// cited. The picture is then of the part around its first words, or begins at the top.
     pub citation_id: Option<String>,
 }
 

@@ -173,17 +173,17 @@ fn has_little(members: &[u8]) -> bool {
     plain.calls_for_rendering()
 }
 
-/// What the plain page says about itself.
-fn plain(fetched: &FetchedPage) -> PlainPage {
-    let page = &fetched.page;
+/// What the plain page, or the part of it that was asked for, says about itself.
+pub fn plain(page: &Page, kind: ContentKind, is_part: bool) -> PlainPage {
     let warns = |warning| page.warnings.contains(&warning);
     let asks_only_for_scripts = page.wall == Some(Wall::Scripts);
     PlainPage {
-        is_html: fetched.kind == ContentKind::Html,
+        is_html: kind == ContentKind::Html,
         words: page.markdown.split_whitespace().count() as u64,
         is_empty: asks_only_for_scripts || !has_text(&page.markdown),
-        is_thin: warns(Warning::ThinContent),
-        asks_for_scripts: warns(Warning::JsRequired),
+        // Of a part, being short says nothing.
+        is_thin: !is_part && warns(Warning::ThinContent),
+        asks_for_scripts: !is_part && warns(Warning::JsRequired),
         is_barred: (page.wall.is_some() && !asks_only_for_scripts)
             || [Warning::Captcha, Warning::LoginWall, Warning::Paywall]
                 .into_iter()
@@ -200,11 +200,7 @@ pub async fn improve(
     (render, extent): (Render, &Extent),
     payer: &str,
 ) -> Option<Attempt> {
-    let mut plain = plain(fetched);
-    if !extent.selectors.is_nothing() {
-        // Of a part, being short says nothing.
-        (plain.is_thin, plain.asks_for_scripts) = (false, false);
-    }
+    let plain = plain(&fetched.page, fetched.kind, !extent.selectors.is_nothing());
     if !may_render(app, render) || !plain.is_rendered(render) {
         return None;
     }
@@ -292,19 +288,7 @@ pub async fn open_page(
     let deadline = || Instant::now() + CLEAR_TIME_MAX;
     let cleared = outside.web.clear_for(Asker::Buyer, url, deadline()).await;
     let cleared = cleared.map_err(|error| refused(&error))?;
-    let waiting = || {
-        app.metrics
-            .renders_waiting
-            .set([], renderer.waiting() as u64)
-    };
-    let rendering = renderer.render(&cleared, payer, screenshot);
-    let page = async {
-        let page = rendering.await;
-        waiting();
-        page
-    };
-    waiting();
-    let page = page.await?;
+    let page = renderer.render(&cleared, payer, screenshot).await?;
     app.metrics.render_refused.add([], u64::from(page.refused));
     if !matches!(page.facts.status, 200 | 203) {
         let detail = format!("the site answered the browser with {}", page.facts.status);

@@ -10,10 +10,14 @@ use crate::domain::purchase::Purchase;
 use crate::domain::render::Render;
 use crate::domain::target::TargetUrl;
 use crate::evidence::report::Report;
+use crate::evidence::report::citation::EXCERPT_BYTES_MAX;
 use crate::evidence::report::screenshot::{Image, MediaType, NoImage, NoImageCode, Screenshot};
 use crate::flows::content::rendering;
 use crate::outside::render::job::{FailureKind, PASSAGE_CHARACTERS_MAX, Pictured, ScreenshotJob};
 use crate::outside::render::{RenderError, picture};
+
+// Every passage is looked for whole: of a part, a picture would claim to show all of it.
+const _: () = assert!(EXCERPT_BYTES_MAX <= PASSAGE_CHARACTERS_MAX);
 
 /// A picture as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::timeout;
 
 /// The longest message of the browser: a page's HTML, escaped twice.
@@ -49,6 +49,7 @@ pub(super) struct Cdp {
     commands: mpsc::Sender<Vec<u8>>,
     calls: Arc<Mutex<Calls>>,
     next: Arc<AtomicU64>,
+    closed: Arc<Notify>,
 }
 
 #[derive(Debug, Default)]
@@ -82,9 +83,16 @@ impl Cdp {
         });
         let calls = Arc::new(Mutex::new(Calls::default()));
         let answered = calls.clone();
+        let closed = Arc::new(Notify::new());
+        let closing = closed.clone();
         tokio::spawn(async move {
             let mut from = BufReader::with_capacity(64 * 1024, from);
-            while let Ok(message) = message(&mut from).await {
+            loop {
+                let message = tokio::select! {
+                    message = message(&mut from) => message,
+                    () = closing.notified() => break,
+                };
+                let Ok(message) = message else { break };
                 let taken = take(&answered, message);
                 let goes_on = match taken {
                     Ok(None) => true,
@@ -103,8 +111,14 @@ impl Cdp {
             commands,
             calls,
             next: Arc::new(AtomicU64::new(1)),
+            closed,
         };
         (cdp, received)
+    }
+
+    /// Reads no more, as if the pipe were closed: of a browser that has ended, whose children may hold it open.
+    pub(super) fn close(&self) {
+        self.closed.notify_one();
     }
 
     /// Sends a command to a session (empty: to the browser) and waits for its result.

@@ -15,7 +15,7 @@ const LINE_BYTES_MAX: usize = 64 * 1024;
 /// The largest picture of a page.
 pub const PNG_BYTES_MAX: usize = 1_000_000;
 /// The longest text that is looked for on a page.
-pub const PASSAGE_CHARACTERS_MAX: usize = 400;
+pub const PASSAGE_CHARACTERS_MAX: usize = 2_000;
 
 /// One page to render.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +42,8 @@ pub struct Job {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScreenshotJob {
     /// A text of the page, of at most [`PASSAGE_CHARACTERS_MAX`] characters: it is highlighted, and the picture is of the
-    /// part of the page around it. Without it, or where the page does not show it, the picture begins at the top.
+    /// part of the page around it. Where the page shows only its first words, the picture is of the part around them, and
+    /// nothing is highlighted. Without a passage, or where the page shows nothing of it, the picture begins at the top.
     pub passage: Option<String>,
 }
 
@@ -123,7 +124,7 @@ pub struct Facts {
 #[serde(rename_all = "snake_case")]
 pub enum Pictured {
     Taken {
-        /// Whether it shows the passage that was asked for.
+        /// Whether it shows the whole passage that was asked for, highlighted.
         shows_passage: bool,
     },
     /// Why there is none.

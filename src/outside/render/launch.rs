@@ -224,6 +224,13 @@ impl Launched {
         NoStart::Said(line)
     }
 
+    /// Resolves when the browser has ended by itself; what it started is ended then.
+    pub(super) async fn exited(&mut self) {
+        let _ = self.child.wait().await;
+        self.kill();
+        self.group = None;
+    }
+
     /// Ends the browser and everything that it started.
     pub(super) async fn end(mut self) {
         self.kill();

@@ -16,7 +16,8 @@ const PREPARE: &str = include_str!("../../../assets/render/picture.js");
 pub const PICTURE_PIXELS_MAX: (u32, u32) = (1280, 1600);
 /// Time for images that come into view, and for the page to be painted.
 const PAINT_TIME: Duration = Duration::from_millis(300);
-const COMMAND_TIME_MAX: Duration = Duration::from_millis(2_000);
+/// Large pages take seconds to be painted on a busy machine. The end of the job holds besides.
+const COMMAND_TIME_MAX: Duration = Duration::from_secs(5);
 /// A picture that is too large is taken again, smaller.
 const TRIES_MAX: usize = 4;
 /// The smallest scale: text can no longer be read below it.

@@ -30,6 +30,12 @@ use crate::outside::web::{Web, WebSettings};
 const FAKE: &str =
     "outside::render::tests::this_program_is_the_browser_where_it_was_started_as_one";
 const URL: &str = "http://app.example.org/page";
+/// Long enough for a busy machine to start the fake browser.
+const DEADLINE_MS: u64 = 8_000;
+/// For a browser that is to miss it.
+const SHORT_DEADLINE_MS: u64 = 2_500;
+/// A job with either ends sooner.
+const JOB_TIME_MAX: Duration = Duration::from_secs(20);
 
 #[test]
 fn this_program_is_the_browser_where_it_was_started_as_one() {
@@ -79,7 +85,7 @@ fn job(browser: &str) -> Job {
         browser: browser.to_owned(),
         user_agent: "test".to_owned(),
         jit: false,
-        deadline_ms: 2_500,
+        deadline_ms: DEADLINE_MS,
         inspects: false,
         screenshot: None,
     }
@@ -88,14 +94,21 @@ fn job(browser: &str) -> Job {
 /// The answer of a worker whose browser behaves in this manner.
 async fn answer(folder: &Folder, manner: &str) -> (Answered, Duration) {
     let script = fake_browser::script(&folder.0, manner, FAKE);
-    asked(folder, &job(&script.display().to_string())).await
+    let mut job = job(&script.display().to_string());
+    if matches!(manner, "silent" | "hangs") {
+        job.deadline_ms = SHORT_DEADLINE_MS;
+    }
+    asked(folder, &job).await
 }
 
 async fn asked(folder: &Folder, job: &Job) -> (Answered, Duration) {
+    asked_of(folder.worker(), job).await
+}
+
+async fn asked_of(worker: Worker, job: &Job) -> (Answered, Duration) {
     let began = Instant::now();
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     let (from, to) = tokio::io::split(theirs);
-    let worker = folder.worker();
     let (mut reading, mut writing) = tokio::io::split(ours);
     let told = async {
         job::write_job(&mut writing, job).await.expect("open");
@@ -115,7 +128,7 @@ async fn check_failure(manner: &str, kind: FailureKind, word: &str) {
     };
     assert_eq!((told, html.len()), (kind, 0), "{manner}: {detail}");
     assert!(detail.contains(word), "{manner}: {detail}");
-    assert!(took < Duration::from_secs(12), "{manner}: {took:?}");
+    assert!(took < JOB_TIME_MAX, "{manner}: {took:?}");
     assert_eq!(folder.profiles(), 0, "{manner}");
 }
 
@@ -146,7 +159,7 @@ async fn pictured(manner: &str) -> Answered {
     let passage = Some("The ferry to the island".to_owned());
     job.screenshot = Some(ScreenshotJob { passage });
     let (answered, took) = asked(&folder, &job).await;
-    assert!(took < Duration::from_secs(8), "{manner}: {took:?}");
+    assert!(took < JOB_TIME_MAX, "{manner}: {took:?}");
     assert_eq!(folder.profiles(), 0, "{manner}");
     answered
 }
@@ -230,6 +243,52 @@ async fn a_page_that_cannot_be_opened_is_told_apart() {
     check_failure("garbage", FailureKind::NoBrowser, "did not start").await;
     check_failure("crashes", FailureKind::Crashed, "process ended").await;
     check_failure("leads-away", FailureKind::NotOpened, "no http address").await;
+}
+
+/// A browser that was killed once held its place to the deadline: its own children had the pipe.
+#[tokio::test]
+async fn a_browser_that_ends_is_noticed_although_its_children_go_on() {
+    for own_groups in [true, false] {
+        let folder = Folder::new();
+        let script = fake_browser::script(&folder.0, "leaves-child", FAKE);
+        let mut worker = folder.worker();
+        worker.own_groups = own_groups;
+        let job = job(&script.display().to_string());
+        let (Answered { answer, .. }, _) = asked_of(worker, &job).await;
+        assert!(
+            matches!(
+                answer.outcome,
+                Outcome::Failed {
+                    kind: FailureKind::BrowserLost,
+                    ..
+                }
+            ),
+            "{answer:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_caller_that_is_gone_leaves_no_folder_of_its_one_job() {
+    let folder = Folder::new();
+    let script = fake_browser::script(&folder.0, "hangs", FAKE);
+    let mut worker = folder.worker();
+    worker.own_groups = false;
+    let (mut ours, theirs) = tokio::io::duplex(1 << 16);
+    let (from, to) = tokio::io::split(theirs);
+    let scratch = worker.scratch.clone();
+    let leaving = async {
+        let job = job(&script.display().to_string());
+        job::write_job(&mut ours, &job).await.expect("open");
+        let has_profile = || std::fs::read_dir(&scratch).is_ok_and(|found| found.count() == 1);
+        while !has_profile() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        drop(ours);
+    };
+    let (served, ()) = tokio::join!(worker.serve(from, to), leaving);
+    served.expect("nobody to answer");
+    assert!(!worker.scratch.exists());
 }
 
 #[tokio::test]

@@ -88,7 +88,13 @@ impl Worker {
         let outcome = tokio::select! {
             outcome = self.render(&job) => outcome,
             // Nothing more is said to us: this is the caller's end, or the end of its process.
-            () = closed(&mut from) => return Ok(()),
+            () = closed(&mut from) => {
+                if !self.own_groups {
+                    // The folder is of this one job, and a service that was killed does not remove it.
+                    let _ = std::fs::remove_dir(&self.scratch);
+                }
+                return Ok(());
+            }
         };
         match outcome {
             Ok(Taken { html, png, facts }) => {
@@ -152,7 +158,7 @@ impl Worker {
         let relay = Relay::open(&self.egress, &job.token)
             .await
             .map_err(no_browser)?;
-        let (launched, to, from) = Launched::start(&Options {
+        let (mut launched, to, from) = Launched::start(&Options {
             program: &program,
             profile: &profile.0,
             proxy_port: relay.port,
@@ -170,7 +176,17 @@ impl Worker {
             screenshot: job.screenshot.as_ref(),
         };
         let taking = page::take(&cdp, &mut events, &wanted);
-        let taken = tokio::time::timeout_at(deadline + READING_MAX, taking).await;
+        let taking = tokio::time::timeout_at(deadline + READING_MAX, taking);
+        tokio::pin!(taking);
+        let taken = tokio::select! {
+            taken = &mut taking => taken,
+            () = launched.exited() => {
+                // What it said last is still read.
+                tokio::time::sleep(LAST_WORDS).await;
+                cdp.close();
+                taking.await
+            }
+        };
         let mut taken = taken.unwrap_or_else(|_| {
             Err(Failure::new(
                 FailureKind::TimedOut,

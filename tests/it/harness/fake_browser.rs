@@ -124,6 +124,12 @@ impl Fake {
                 if is("lost") {
                     return false;
                 }
+                if is("leaves-child") {
+                    // It has the pipe, too.
+                    let mut child = std::process::Command::new("sleep");
+                    child.arg("20").spawn().expect("a child");
+                    std::process::exit(1);
+                }
                 if is("unopened") {
                     self.send(json!({"id": command["id"], "result": {"frameId": "frame", "errorText": "net::ERR_CERT_DATE_INVALID"}}));
                     self.event("Page.loadEventFired", json!({}));
@@ -134,7 +140,12 @@ impl Fake {
                 return true;
             }
             "Runtime.evaluate" if is_of_picture(command) => {
-                let part = json!({"x": 0, "y": 40, "width": 640, "height": 800, "found": !is("not-there")});
+                let found = match manner.as_str() {
+                    "not-there" => false,
+                    "whole-passage" => command.to_string().contains("so says the harbour master"),
+                    _ => true,
+                };
+                let part = json!({"x": 0, "y": 40, "width": 640, "height": 800, "found": found});
                 json!({"result": {"value": part.to_string()}})
             }
             "Page.captureScreenshot" => match self.picture(&manner, command) {
@@ -257,10 +268,14 @@ fn png(bytes: usize) -> Vec<u8> {
     png
 }
 
-/// A page that has text.
+/// A page that has text. The service's own check looks for its script's.
 fn page_of(url: &str) -> String {
-    let sentence =
-        "The ferry to the island leaves at nine in the morning and returns at six in the evening. ";
+    let sentence = match url.contains("built-in.context402.invalid") {
+        true => "Made by a script. ",
+        false => {
+            "The ferry to the island leaves at nine in the morning and returns at six in the evening. "
+        }
+    };
     format!(
         "<!doctype html><title>Rendered</title><main><h1>Rendered</h1><p>{}</p><p>{url}</p></main>",
         sentence.repeat(20)

@@ -86,6 +86,20 @@ pub(super) fn now(text: &mut Exposition, app: &Shared, operator: bool) {
             u64::from(settlements.is_good()),
         ));
     }
+    if let Some(renderer) = &app.outside.renderer {
+        gauges.extend([
+            (
+                "renders_waiting",
+                "Pages that are being rendered or wait for it.",
+                renderer.waiting() as u64,
+            ),
+            (
+                "render_places",
+                "Pages that can be rendered at the same time.",
+                renderer.settings().at_once_max as u64,
+            ),
+        ]);
+    }
     if let Some(seconds) = certificates::expires_in(app) {
         gauges.push((
             "tls_expires_in_seconds",
