@@ -255,9 +255,7 @@ impl Args {
         if let Some((path, text)) = self.proxy_file(places, &config) {
             write(&path, &text, 0o644)?;
             made.push(path.clone());
-            if self.proxy == Some(Proxy::Caddy) && places.caddy().exists() {
-                manifest.imported |= places.import(&path, !self.no_start)?;
-            } else {
+            if !self.uses_caddy(places) {
                 tell_proxy(&path, self.proxy)?;
             }
         }
@@ -269,12 +267,22 @@ impl Args {
         let mut added = places.drop_ins();
         added.retain(|file| !drop_ins.contains(file));
         manifest.note(&text, added);
+        let imported = match self.uses_caddy(places) && installed.is_ok() {
+            true => places.import(!self.no_start),
+            false => Ok(false),
+        };
+        manifest.imported |= matches!(imported, Ok(true));
         write(&places.manifest(), &manifest.text(), 0o600)?;
-        installed?;
+        installed.and(imported)?;
         if self.no_start {
             return Ok(());
         }
         finish(places, &config, buyer.as_ref())
+    }
+
+    /// Whether an installed Caddy is made to use our file.
+    fn uses_caddy(&self, places: &Places) -> bool {
+        self.proxy == Some(Proxy::Caddy) && places.caddy().exists()
     }
 
     /// The reverse proxy's file, with this domain and this address.
@@ -387,7 +395,7 @@ fn tell_dry_run(
 
 /// Everything checked, a sale if there is a wallet, and the way in.
 fn finish(places: &Places, config: &Config, buyer: Option<&Wallet>) -> Result<(), Failure> {
-    await_certificate(config)?;
+    await_certificate(config);
     let doctor = places.run(&["doctor"])?;
     let bought = buyer.map(|wallet| purchase::purchase(config, wallet));
     let link = socket::connect(&config.socket)
@@ -407,17 +415,16 @@ fn finish(places: &Places, config: &Config, buyer: Option<&Wallet>) -> Result<()
 }
 
 /// The authority takes its seconds over the first certificate. Doctor says what is wrong if there is none.
-fn await_certificate(config: &Config) -> Result<(), Failure> {
+fn await_certificate(config: &Config) {
     let acme = |tls: &&Tls| matches!(tls.source, CertificateSource::Acme { .. });
     let Some(tls) = config.tls.as_ref().filter(acme) else {
-        return Ok(());
+        return;
     };
     let _progress = Progress::start("Waiting for the certificate");
     let until = Instant::now() + CERTIFICATE_TIME_MAX;
-    while Instant::now() < until && certificates::stored(tls).map_err(failed)?.is_none() {
+    while Instant::now() < until && certificates::stored(tls).is_ok_and(|found| found.is_none()) {
         thread::sleep(CERTIFICATE_PAUSE);
     }
-    Ok(())
 }
 
 impl Places {
@@ -443,9 +450,14 @@ impl Places {
         self.root.join("etc/caddy/Caddyfile")
     }
 
+    /// The line by which Caddy imports our file.
+    fn import_line(&self) -> String {
+        format!("import {}", self.etc.join("Caddyfile").display())
+    }
+
     /// Has Caddy import our file, once. Whether the line was added.
-    fn import(&self, ours: &Path, is_started: bool) -> Result<bool, Failure> {
-        let (path, line) = (self.caddy(), format!("import {}", ours.display()));
+    fn import(&self, is_started: bool) -> Result<bool, Failure> {
+        let (path, line) = (self.caddy(), self.import_line());
         let before = fs::read_to_string(&path)?;
         let is_new = !before.lines().any(|found| found.trim() == line);
         if is_new {
@@ -468,7 +480,7 @@ impl Places {
 
     /// Takes the line back.
     fn stop_importing(&self) -> Result<(), Failure> {
-        let line = format!("import {}", self.etc.join("Caddyfile").display());
+        let line = self.import_line();
         let Ok(text) = fs::read_to_string(self.caddy()) else {
             return Ok(());
         };
