@@ -35,7 +35,8 @@ Installs the program that lies beside this script (an unpacked release) or in ta
                    chromium-headless-shell or chromium, which is installed by apt-get where that is there
   --no-start       install, and start nothing
   --start-package  start what a package has installed, once it is configured
-  --domain, --pay-to, --facilitator, --facilitator-auth-file, --network, --email, --proxy, --listen
+  --domain, --pay-to, --facilitator, --facilitator-auth-file, --network, --email, --proxy, --caddy, --listen,
+  --buyer-key-file
                    install, configure and start in one run: passed on to `context402 setup`, see its --help
   --dry-run        say what would be done, and do nothing
   --uninstall      remove the program; configuration, secrets, data and backups stay
@@ -48,6 +49,10 @@ say() { printf '%s\n' "$*"; }
 fail() {
 	printf 'install.sh: %s\n' "$*" >&2
 	exit 1
+}
+# What is being done, or what would be: a verb in both forms, and the rest of the sentence.
+doing() {
+	if [ -n "$DRY_RUN" ]; then say "would $1 $3"; else say "$2 $3."; fi
 }
 # Runs a command, or says that it would.
 run() {
@@ -74,7 +79,7 @@ while [ $# -gt 0 ]; do
 		esac
 		shift
 		;;
-	--domain | --pay-to | --facilitator | --facilitator-auth-file | --network | --email | --proxy | --listen)
+	--domain | --pay-to | --facilitator | --facilitator-auth-file | --network | --email | --proxy | --listen | --buyer-key-file)
 		[ $# -ge 2 ] || fail "$1 needs a value"
 		ACTION=setup
 		SETUP="$SETUP $1 $(quoted "$2")"
@@ -83,6 +88,10 @@ while [ $# -gt 0 ]; do
 	--no-start) START= ;;
 	--tls) TLS=yes ;;
 	--with-browser) BROWSER=yes ;;
+	--caddy)
+		ACTION=setup
+		SETUP="$SETUP --caddy"
+		;;
 	--start-package) ACTION=start_package ;;
 	--dry-run) DRY_RUN=yes ;;
 	--uninstall) ACTION=uninstall ;;
@@ -135,7 +144,7 @@ install_browser() {
 	BROWSER=yes
 	for file in $BROWSER_FILES; do
 		# A package has brought its own.
-		[ -n "$PREFIX" ] || [ ! -f "/usr/lib/systemd/system/$file" ] || continue
+		[ ! -f "$PREFIX/usr/lib/systemd/system/$file" ] || continue
 		fresh=$(mktemp)
 		sed "s|/usr/bin/$NAME|$BIN|g" "$SOURCE/systemd/$file" >"$fresh"
 		place 644 "$fresh" "$UNITS/$file"
@@ -347,7 +356,7 @@ check_systemd() {
 
 # Its units would be hidden by those of this script, and its program would not run.
 refuse_package() {
-	[ -n "$PREFIX" ] || [ ! -e "/usr/lib/systemd/system/$NAME.service" ] ||
+	[ ! -e "$PREFIX/usr/lib/systemd/system/$NAME.service" ] ||
 		fail "$NAME is installed as a package: upgrade it with apt or dpkg, or remove it first (apt remove $NAME keeps the data)"
 }
 
@@ -366,7 +375,7 @@ back_up() {
 		sleep 1
 		BACKUP=$(way_back)
 	done
-	say "Backing up to $BACKUP."
+	doing 'back up' 'Backing up' "to $BACKUP"
 	run "$BIN" backup "$BACKUP" --config "$CONFIG" || fail "the backup failed; nothing was changed"
 }
 
@@ -391,7 +400,7 @@ start() {
 	run systemctl daemon-reload
 	data_file=$(setting "$NEW" data_file)
 	if [ ! -e "$data_file" ]; then
-		say "Creating the data file."
+		doing create Creating 'the data file'
 		run systemctl start "$NAME-init.service" || fail "the data file could not be created; see: journalctl -u $NAME-init"
 	fi
 	if [ -n "$NEW_PORTS" ] ||
@@ -454,7 +463,7 @@ install_program() {
 	source_folder
 	[ -z "$START" ] || check_systemd
 	refuse_package
-	say "Installing $NAME $(fact "$NEW_VERSION" version)."
+	doing install Installing "$NAME $(fact "$NEW_VERSION" version)"
 	FRESH=
 	NEW_PORTS=
 	BACKUP=
@@ -479,12 +488,12 @@ install_program() {
 	install_manual
 	install_documents
 	if [ -n "$FRESH" ]; then
-		say "Next: $BIN setup (it asks for what is needed). Or set base_url, payment.pay_to and payment.facilitator_url in" \
+		[ -n "$DRY_RUN" ] || say "Next: $BIN setup (it asks for what is needed). Or set base_url, payment.pay_to and payment.facilitator_url in" \
 			"$CONFIG, put secrets into $ETC/credentials, and run install.sh again."
 		return
 	fi
 	if [ -z "$START" ]; then
-		say "Installed. Nothing was started."
+		[ -n "$DRY_RUN" ] || say "Installed. Nothing was started."
 		return
 	fi
 	if ! start || ! is_healthy; then roll_back; fi
@@ -506,7 +515,7 @@ set_up() {
 
 # A package has put everything in its place and started nothing.
 start_package() {
-	BIN=/usr/bin/$NAME
+	BIN=$PREFIX/usr/bin/$NAME
 	NEW=$BIN
 	check_systemd
 	NEW_VERSION=$("$BIN" version --json)
@@ -554,13 +563,13 @@ uninstall() {
 		run rm -f "$(completion "$shell")"
 	done
 	if [ -z "$PURGE" ]; then
-		say "The program was removed. Still there: $ETC (configuration and secrets) and $STATE (data and backups);" \
+		[ -n "$DRY_RUN" ] || say "The program was removed. Still there: $ETC (configuration and secrets) and $STATE (data and backups);" \
 			"--uninstall --purge removes them."
 		return
 	fi
 	# With a user of the service's own the folder lies elsewhere, and here is a link.
 	run rm -rf "$ETC" "$STATE" "$PREFIX/var/lib/private/$NAME"
-	say "The program, its configuration, its data and its backups were removed."
+	[ -n "$DRY_RUN" ] || say "The program, its configuration, its data and its backups were removed."
 	case $data_file in
 	'' | "$STATE"/*) ;;
 	*) say "The data file is elsewhere and was not removed: $data_file" ;;

@@ -21,17 +21,35 @@ pub(in crate::cli) struct Progress {
 #[derive(Debug, Default)]
 struct Shared {
     count: AtomicU64,
+    /// How many there will be; 0 if unknown.
+    total: u64,
     is_over: AtomicBool,
 }
 
 impl Progress {
     /// `doing` as in "Verifying the backup".
     pub(in crate::cli) fn start(doing: &'static str) -> Progress {
-        let shared = Arc::new(Shared::default());
+        Progress::shown(doing, Shared::default(), io::stderr().is_terminal())
+    }
+
+    /// For a command that writes its output meanwhile. On a terminal that output shows how far it is.
+    pub(in crate::cli) fn beside_output(
+        doing: &'static str,
+        total: impl FnOnce() -> Option<u64>,
+    ) -> Progress {
+        let is_shown = io::stderr().is_terminal() && !io::stdout().is_terminal();
+        let total = if is_shown { total() } else { None };
+        let shared = Shared {
+            total: total.unwrap_or_default(),
+            ..Shared::default()
+        };
+        Progress::shown(doing, shared, is_shown)
+    }
+
+    fn shown(doing: &'static str, shared: Shared, is_shown: bool) -> Progress {
+        let shared = Arc::new(shared);
         let seen = shared.clone();
-        let shower = io::stderr()
-            .is_terminal()
-            .then(|| std::thread::spawn(move || show(doing, &seen)));
+        let shower = is_shown.then(|| std::thread::spawn(move || show(doing, &seen)));
         Progress { shared, shower }
     }
 
@@ -60,7 +78,8 @@ fn show(doing: &str, shared: &Shared) {
         if began.elapsed() < QUIET || shared.is_over.load(Ordering::Relaxed) {
             continue;
         }
-        let text = line(doing, shared.count.load(Ordering::Relaxed), began.elapsed());
+        let count = shared.count.load(Ordering::Relaxed);
+        let text = line(doing, count, shared.total, began.elapsed());
         is_shown |= write!(io::stderr(), "\r\x1b[K{text}").is_ok();
     }
     if is_shown {
@@ -68,14 +87,13 @@ fn show(doing: &str, shared: &Shared) {
     }
 }
 
-fn line(doing: &str, count: u64, took: Duration) -> String {
+fn line(doing: &str, count: u64, total: u64, took: Duration) -> String {
     let seconds = took.as_secs();
-    match count {
-        0 => format!("{doing}: {seconds} s"),
-        count => {
-            let rate = count.checked_div(seconds).unwrap_or(count);
-            format!("{doing}: {count} done in {seconds} s, {rate} a second")
-        }
+    let rate = count.checked_div(seconds).unwrap_or(count);
+    match (count, total) {
+        (0, _) => format!("{doing}: {seconds} s"),
+        (_, 0) => format!("{doing}: {count} done in {seconds} s, {rate} a second"),
+        _ => format!("{doing}: {count} of {total} done in {seconds} s, {rate} a second"),
     }
 }
 
@@ -86,10 +104,14 @@ mod tests {
     #[test]
     fn a_line_says_how_far_it_is() {
         let took = Duration::from_millis(4_200);
-        assert_eq!(line("Restoring", 0, took), "Restoring: 4 s");
+        assert_eq!(line("Restoring", 0, 9, took), "Restoring: 4 s");
         assert_eq!(
-            line("Converting", 6_000, took),
+            line("Converting", 6_000, 0, took),
             "Converting: 6000 done in 4 s, 1500 a second"
+        );
+        assert_eq!(
+            line("Converting", 6_000, 9_000, took),
+            "Converting: 6000 of 9000 done in 4 s, 1500 a second"
         );
     }
 }

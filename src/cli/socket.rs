@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::app::store_settings;
+use crate::cli::progress::Progress;
 use crate::cli::{Failure, failed, run_async};
 use crate::config::Config;
 use crate::http::client::{self, Answer};
@@ -102,6 +103,7 @@ pub(in crate::cli) fn ask_or_open(
     (method, path): (&str, &str),
     look: impl AsyncFnOnce(&Store) -> Result<Value, Failure>,
 ) -> Result<Value, Failure> {
+    let _progress = Progress::start("Working on the records");
     match connect(&config.socket) {
         Some(stream) => ask(stream, method, path, ANSWER_TIME_MAX),
         None => open(config, look),

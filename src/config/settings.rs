@@ -241,7 +241,7 @@ pub static SETTINGS: &[Setting] = &[
     shown("lab.name_server", Text, "127.0.0.1:5353",
         "For tests on loopback: a name server on loopback for all targets' names; lab.hosts then only sets the connection. Its answers are checked as usual."),
     shown("lab.acme_directory", Text, "https://127.0.0.1:14000/dir", "For tests on loopback: the directory of another ACME authority, on loopback."),
-    shown("lab.acme_root", Text, "/tmp/pebble.pem", "For tests on loopback: the root certificate of that directory's own HTTPS."),
+    shown("lab.acme_root", Text, "/tmp/pebble.pem", "For tests on loopback: the root certificates of that directory's own HTTPS and, for doctor and setup, of what it issues."),
     shown("lab.ca_file", Text, "/tmp/ca.pem", "For tests on loopback: an additional root certificate for https targets."),
     shown("lab.render_worker", Text, "/usr/bin/context402", "For tests on loopback: the program that is started to render a page, instead of this one."),
     shown("lab.crash_at", Text, "kept", "For tests on loopback: abort the process at this point of a sale (verified, fetched, held, redeeming, kept, settled, recorded), or of an order (event_taken, order_taken, source_kept, sources_done, order_written, order_delivered, mailed), or of a certificate order (acme_begun, acme_account, acme_order, acme_proven, acme_finalized, acme_written, acme_renamed)."),

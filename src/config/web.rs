@@ -30,7 +30,7 @@ pub struct Lab {
     pub ca_file: Option<PathBuf>,
     /// Another ACME authority. On loopback.
     pub acme_directory: Option<String>,
-    /// The root of its own HTTPS.
+    /// The roots of its own HTTPS and of what it issues.
     pub acme_root: Option<PathBuf>,
     /// The program that renders, in place of this one.
     pub render_worker: Option<PathBuf>,

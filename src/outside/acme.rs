@@ -361,3 +361,6 @@ impl fmt::Debug for Issued {
         f.write_str("Issued")
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 //! Lookups run on their own thread, each with a deadline. Paid and free lookups have separate limits, so that quotes for
 //! names with dead servers never block sales.
 
-mod dns;
+pub(super) mod dns;
 #[cfg(test)]
 #[path = "../../tests/it/harness/name_server.rs"]
 mod name_server;

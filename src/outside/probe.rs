@@ -7,7 +7,8 @@ use std::time::Duration;
 use ureq::tls::RootCerts;
 
 use crate::domain::time::UnixSeconds;
-use crate::outside::agent;
+use crate::outside::network::dns;
+use crate::outside::{agent, roots};
 
 const CONNECT_MAX: Duration = Duration::from_secs(5);
 const TIME_MAX: Duration = Duration::from_secs(10);
@@ -37,8 +38,14 @@ impl std::error::Error for NoAnswer {}
 
 /// Blocks until there is an answer or none is to be expected.
 pub fn get(url: &str) -> Result<Probed, NoAnswer> {
+    get_trusting(url, None)
+}
+
+/// The same with trust roots in PEM in place of the public ones.
+pub fn get_trusting(url: &str, pem: Option<&[u8]>) -> Result<Probed, NoAnswer> {
     let no_answer = |error: ureq::Error| NoAnswer(error.to_string());
-    let agent = agent::agent(CONNECT_MAX, 0, RootCerts::WebPki);
+    let roots = pem.and_then(roots::from_pem).unwrap_or(RootCerts::WebPki);
+    let agent = agent::agent(CONNECT_MAX, 0, roots);
     let request = agent.get(url).config().timeout_global(Some(TIME_MAX));
     let mut response = request.build().call().map_err(no_answer)?;
     let date = response.headers().get("date");
@@ -55,6 +62,11 @@ pub fn get(url: &str) -> Result<Probed, NoAnswer> {
 pub fn resolve(host: &str) -> std::io::Result<Vec<IpAddr>> {
     let found = (host, 443).to_socket_addrs()?;
     Ok(found.map(|address| address.ip()).collect())
+}
+
+/// The name servers that this machine asks.
+pub fn name_servers() -> Vec<IpAddr> {
+    dns::name_servers()
 }
 
 fn http_date(text: &str) -> Option<UnixSeconds> {

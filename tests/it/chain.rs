@@ -302,7 +302,8 @@ fn payments_reconcile_asks_the_running_service() {
     let (_, _, answer, _) = lost(&rig, &Wallet::new(), Some(End::Paid));
     unknown(&answer);
     let key = payment(&rig)["key"].as_str().expect("a key").to_owned();
-    let told = reconcile(&rig, &[&key]).expect(0).out;
+    // The beginning of the key is enough.
+    let told = reconcile(&rig, &[&key[..6]]).expect(0).out;
     assert!(told.contains("unknown") && told.contains(&key), "{told}");
     rig.pass(20);
     let told = reconcile(&rig, &["--all"]).expect(0).out;

@@ -1,8 +1,13 @@
 //! The program's commands, as child processes: what they print, and the code they end with.
 
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
+use context402::domain::amount::Amount;
 use context402::domain::check::CheckDepth;
 use context402::domain::level::Level;
 use context402::outside::clock::Clock;
@@ -11,7 +16,7 @@ use serde_json::Value;
 
 use crate::harness::process::{Finished, program, run, run_with_input};
 use crate::harness::{
-    ARTICLE, BASE_URL, FERRY, FERRY_CLAIM, FRESH, Folder, PAY_TO, Page, Rig, Wallet, price,
+    ARTICLE, Ask, BASE_URL, FERRY, FERRY_CLAIM, FRESH, Folder, PAY_TO, Page, Rig, Wallet, price,
 };
 
 fn text(path: &Path) -> String {
@@ -72,6 +77,88 @@ fn the_demo_can_keep_its_data_and_be_run_again() {
         run(&["demo", "--once", "--data", &data, "--listen", "127.0.0.1:0"]).expect(0);
     }
     assert!(folder.path("demo.redb").exists());
+}
+
+/// The demo's console has a week to show, and its ledger agrees with its payments, day by day.
+#[test]
+fn the_demo_s_console_has_a_week_to_show() {
+    let folder = Folder::new();
+    let config = config_file(&folder, "");
+    let data = text(&folder.path("data.redb"));
+    let mut demo = program();
+    demo.args(["demo", "--listen", ":0", "--data", &data]);
+    let mut demo = demo.spawn().expect("the demo starts");
+    let lines = BufReader::new(demo.stdout.take().expect("piped")).lines();
+    let mut lines = lines.map(|line| line.expect("UTF-8"));
+    let link = lines.find_map(|line| {
+        let link = line.strip_prefix("Console     ")?;
+        Some(link.split(' ').next().unwrap_or_default().to_owned())
+    });
+    let link = link.expect("a link to the console");
+    assert!(lines.any(|line| line.contains("Ctrl-C")));
+    let listed = |what: &str| -> Vec<Value> {
+        let list = run(&[what, "list", "--json", "--config", &config]);
+        serde_json::from_str(&list.expect(0).out).expect("JSON")
+    };
+    let [payments, leads, orders, days] = ["payments", "leads", "orders", "ledger"].map(listed);
+    let (base_url, code) = link.split_once("/operator?link=").expect("a code");
+    let address = base_url.strip_prefix("http://").expect("an address");
+    let address = address.parse().expect("an address");
+    let signed_in = Ask::new(address, "POST", "/operator/login")
+        .header("Content-Type", "application/x-www-form-urlencoded")
+        .header("Origin", base_url)
+        .body(format!("link={code}"))
+        .send()
+        .expect(303);
+    let cookie = signed_in.must("set-cookie").split(';').next();
+    let home = Ask::new(address, "GET", "/operator")
+        .header("Cookie", cookie.expect("a cookie"))
+        .send()
+        .expect(200)
+        .text();
+    let stopped = Command::new("kill")
+        .args(["-INT", &demo.id().to_string()])
+        .status();
+    assert!(stopped.expect("kill runs").success());
+    assert!(demo.wait().expect("an end").success());
+
+    assert_eq!((payments.len(), leads.len(), orders.len()), (42, 3, 2));
+    assert!(orders.iter().any(|order| order["state"] == "needs_review"));
+    let units = |value: &Value| {
+        value
+            .as_str()
+            .expect("units")
+            .parse::<u64>()
+            .expect("units")
+    };
+    let mut by_day = BTreeMap::<u64, (u64, u64)>::new();
+    for payment in &payments {
+        assert_eq!(payment["state"], "settled", "{payment}");
+        let day = payment["created_at"].as_u64().expect("a time") / 86_400;
+        let (sales, sum) = by_day.entry(day).or_default();
+        (*sales, *sum) = (*sales + 1, *sum + units(&payment["amount_units"]));
+    }
+    let today = Clock::System.now().day_number();
+    let mut total = 0;
+    for day in &days {
+        let date = day["day"].as_str().expect("a date");
+        let ledger = &day["ledger"];
+        let revenue = Amount::parse_usdc(ledger["revenue_usdc"].as_str().expect("USDC"));
+        let revenue = revenue.expect("USDC").units();
+        total += revenue;
+        let date: jiff::civil::Date = date.parse().expect("a date");
+        let at = date.to_zoned(jiff::tz::TimeZone::UTC).expect("a time");
+        let number = u64::try_from(at.timestamp().as_second()).expect("now") / 86_400;
+        // The purchases of the demo itself may be on either side of midnight.
+        if number + 1 < today {
+            let sales = ledger["sales"].as_u64().expect("a number");
+            assert_eq!(by_day.get(&number), Some(&(sales, revenue)), "{day}");
+        }
+    }
+    assert!(days.len() >= 8, "{days:#?}");
+    assert_eq!(total, by_day.values().map(|(_, sum)| sum).sum::<u64>());
+    let total = format!("{} USDC", Amount::from_units(total));
+    assert!(home.contains(&total), "{total}: {home}");
 }
 
 /// Test funds stay on loopback.
@@ -1113,6 +1200,44 @@ fn buy_pays_for_several_pages_and_for_a_checked_text() {
         assert!(line.contains("nothing.txt"), "{line}");
         assert_eq!(spent(), before + 2 * quick);
     });
+}
+
+/// On a terminal, what takes more than a second says what it waits for, and leaves no trace of that.
+#[test]
+fn buy_says_on_a_terminal_what_it_waits_for() {
+    let folder = Folder::new();
+    let seller = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = seller.local_addr().expect("bound");
+    let key = key_file(&folder, 0o600);
+    let line = format!(
+        "{} buy {ARTICLE} --seller http://{address} --key-file {key}",
+        env!("CARGO_BIN_EXE_context402")
+    );
+    let mut terminal = Command::new("script")
+        .args(["-qec", &line, "/dev/null"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("script, of util-linux, starts");
+    let (asked, _) = seller.accept().expect("the buyer asks");
+    let mut out = terminal.stdout.take().expect("piped");
+    let mut seen = Vec::new();
+    let mut read = |expected: &str| {
+        let mut piece = [0; 256];
+        while !String::from_utf8_lossy(&seen).contains(expected) {
+            let count = out.read(&mut piece).expect("readable");
+            assert!(
+                count > 0,
+                "{expected:?} in {:?}",
+                String::from_utf8_lossy(&seen)
+            );
+            seen.extend_from_slice(&piece[..count]);
+        }
+    };
+    read("Asking for the price: ");
+    drop((asked, seller));
+    read("\r\x1b[Kcontext402: ");
+    assert_eq!(terminal.wait().expect("an end").code(), Some(1));
 }
 
 #[test]

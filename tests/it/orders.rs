@@ -498,6 +498,31 @@ fn an_order_without_a_readable_source_fails_and_is_done_anew() {
     assert_eq!(ids.len(), 5, "each is a mail of its own");
 }
 
+/// What needs the operator is a click away: nobody types an id.
+#[test]
+fn mails_to_the_operator_link_to_the_order_in_the_console() {
+    let (rig, mailbox) = shop_with(|resolved| resolved.set("contact", "operator@shop.example"));
+    for (event, subject) in [
+        (
+            Event::paid(&lead(&rig, "builder", FERRY_CLAIM, &[DOWN])),
+            "An order could not be fulfilled",
+        ),
+        (Event::paid("no-lead"), "A payment needs review"),
+    ] {
+        event.send(&rig);
+        settle(&rig);
+        let id = order(&rig)["order_id"].as_str().expect("an id").to_owned();
+        let mails = mailbox.received();
+        let mut mails = mails.iter();
+        let mail = mails.find(|mail| mail.header("subject") == subject);
+        let text = &mail.expect("a mail to the operator").text;
+        let link = format!("Console: {BASE_URL}/operator/console/orders?id={id}");
+        let read = text.replace("=\r\n", "").replace("=3D", "=");
+        assert!(read.contains(&link), "{text}");
+        operate(&rig, "delete").expect(200);
+    }
+}
+
 #[test]
 fn what_is_refunded_is_not_delivered_and_not_done_again() {
     let (rig, mailbox) = shop();
@@ -642,6 +667,10 @@ fn the_command_line_says_the_same_with_and_without_the_service() {
             .failed(1)
             .contains("No such lead")
     );
+    // The lead is found by the beginning of its id; nothing can be attached to a delivered order.
+    let lead = shown["lead_id"].as_str().expect("a lead");
+    let refused = command(&["attach", &id, &lead[..12]]).failed(1);
+    assert!(!refused.contains("No such lead"), "{refused}");
     command(&["resend", &id]).expect(0);
     rig.run();
     // The command went by the real clock, which has gone on.

@@ -1,6 +1,7 @@
 //! `context402 setup`, below a prefix and without systemd; tests/install/run starts what it installs.
 
 use std::fs;
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -265,6 +266,75 @@ fn setup_takes_networks_a_browser_and_https() {
     }
     assert!(units("context402.socket.d/tls.conf").exists());
     let both = machine.setup(&["--tls", "--proxy", "caddy"]).failed(2);
+    assert!(both.contains("cannot be used with"), "{both}");
+}
+
+/// With the tests' stand-in for systemd it starts what it installs, and buys from itself what it says.
+#[test]
+fn setup_buys_from_the_service_with_the_operator_s_wallet() {
+    let machine = Machine::new();
+    let bin = machine.folder.path("bin");
+    fs::create_dir_all(&bin).expect("a folder");
+    let systemctl = bin.join("systemctl");
+    fs::write(&systemctl, include_str!("../install/systemctl")).expect("written");
+    fs::set_permissions(&systemctl, fs::Permissions::from_mode(0o755)).expect("ours");
+    let state = machine.folder.path("systemd");
+    fs::create_dir_all(&state).expect("a folder");
+    let key = machine.folder.path("buyer.key");
+    fs::write(&key, "17".repeat(32)).expect("written");
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).expect("ours");
+    let setup = |arguments: &[&str]| {
+        let path = std::env::var("PATH").unwrap_or_default();
+        let mut setup = program();
+        setup
+            .env("PATH", format!("{}:{path}", bin.display()))
+            .env("INSTALL_TEST_UNITS", machine.path("etc/systemd/system"))
+            .env("INSTALL_TEST_STATE", &state);
+        let prefix = machine.folder.path("root");
+        fs::create_dir_all(&prefix).expect("a folder");
+        setup.arg("setup").arg("--prefix").arg(prefix);
+        Finished::of(setup.args(arguments))
+    };
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
+    let listen = free.expect("a port").to_string();
+    let (domain, key) = (format!("http://{listen}"), key.display().to_string());
+    let url = &*machine.facilitator.url;
+    let needed = ["--domain", &domain, "--listen", &listen, "--pay-to", PAY_TO];
+    let mut rest = vec!["--facilitator", url, "--buyer-key-file"];
+    // A key that cannot be used is found before anything is changed.
+    let gone = setup(&[&needed[..], &rest, &["/nonexistent"]].concat()).failed(1);
+    assert!(gone.contains("your wallet's private key"), "{gone}");
+    assert_eq!(machine.files(), [] as [String; 0]);
+    rest.push(&key);
+    let done = setup(&[&needed[..], &rest].concat());
+    setup(&["--undo"]).expect(0);
+    let done = done.expect(0);
+    let bought = format!("Bought {domain}/sample for 0.012 USDC from 0x");
+    assert!(done.out.contains(&bought), "{done:#?}");
+    assert!(done.out.contains(&format!(" to {PAY_TO}, ")), "{done:#?}");
+    assert_eq!(machine.facilitator.settlements(), 1);
+}
+
+/// An installed Caddy gets one line, however often setup runs, and is as before once that is undone.
+#[test]
+fn setup_has_an_installed_caddy_import_its_file() {
+    let machine = Machine::new();
+    let folder = machine.path("etc/caddy");
+    fs::create_dir_all(&folder).expect("a folder");
+    let caddyfile = folder.join("Caddyfile");
+    let mine = ":80 {\n\trespond ok\n}\n";
+    fs::write(&caddyfile, mine).expect("written");
+    let read = || fs::read_to_string(&caddyfile).expect("a file");
+    let dry = machine.whole(&["--caddy", "--dry-run"]).expect(0);
+    assert!(dry.out.contains("etc/caddy/Caddyfile"), "{dry:#?}");
+    assert_eq!(read(), mine);
+    machine.whole(&["--caddy"]).expect(0);
+    machine.whole(&["--proxy", "caddy"]).expect(0);
+    let ours = machine.path("etc/context402/Caddyfile");
+    assert_eq!(read(), format!("{mine}import {}\n", ours.display()));
+    machine.setup(&["--undo"]).expect(0);
+    assert_eq!(read(), mine);
+    let both = machine.setup(&["--caddy", "--tls"]).failed(2);
     assert!(both.contains("cannot be used with"), "{both}");
 }
 

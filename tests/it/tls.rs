@@ -305,4 +305,15 @@ fn configurations_that_cannot_work_are_refused() {
     );
     let shown = shown.expect(0).out;
     assert!(shown.contains("Names:        localhost"), "{shown}");
+    let shown = crate::harness::process::Finished::of(
+        program_with(https.rig.resolved(), &[]).args(["tls", "show", "--json"]),
+    );
+    let shown = shown.expect(0).out;
+    let shown: serde_json::Value = serde_json::from_str(&shown).expect("JSON");
+    assert_eq!(
+        shown["certificate"]["names"],
+        serde_json::json!(["localhost"])
+    );
+    assert!(shown["certificate"]["not_after"].is_u64(), "{shown}");
+    assert_eq!(shown["renewed_by_service"], false);
 }

@@ -1,7 +1,7 @@
 //! `context402 buy`: buys from any x402 version 2 seller, up to a maximum price.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize as _;
 use serde_json::{Value, json};
@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 use url::Url;
 
 use crate::cli::buyer::{check, complaint, report, warnings};
+use crate::cli::progress::Progress;
 use crate::cli::{Failure, failed, say};
 use crate::domain::amount::Amount;
 use crate::domain::bundle::Bundle;
@@ -130,19 +131,26 @@ fn parse_token(text: &str) -> Result<(Network, Address), String> {
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let wallet = self.wallet()?;
+        let wallet = wallet(&self.key_file)?;
         let mut settings = BuyerSettings::default();
         settings.tokens.extend(&self.token);
         let buyer = Buyer::new(settings).map_err(failed)?;
         let (item, request) = (self.item()?, self.request()?);
         let max = self.max_usdc.unwrap_or_else(|| item.price());
         let now = Clock::System.now();
-        match buyer.pay_telling(&wallet, &request, max, now, None, note_price) {
+        let mut progress = Some(Progress::start("Asking for the price"));
+        let outcome = buyer.pay_telling(&wallet, &request, max, now, None, |choice| {
+            drop(progress.take());
+            note_price(choice);
+            progress = Some(Progress::start("Paying, and waiting for the response"));
+        });
+        match outcome {
             Ok(purchase) => {
                 let proofs = purchase
                     .paid
                     .as_ref()
                     .map(|paid| buyer.check(&request, paid, Clock::System.now()));
+                drop(progress);
                 self.report(&purchase, proofs.as_ref())
             }
             Err(BuyError::Lost { payment, detail }) => Err(Failure::Failed(format!(
@@ -228,28 +236,6 @@ impl Args {
         read.map_err(|error| Failure::Failed(format!("{}: {error}", file.display())))
     }
 
-    fn wallet(&self) -> Result<Wallet, Failure> {
-        let place = self.key_file.display();
-        let read = |error: std::io::Error| {
-            Failure::Failed(format!(
-                "{place}: {error}. The file must contain your wallet's private key, 0x and 64 hex digits, with mode 0600"
-            ))
-        };
-        let mode = std::fs::metadata(&self.key_file)
-            .map_err(read)?
-            .permissions()
-            .mode();
-        if mode & 0o077 != 0 {
-            return Err(Failure::Failed(format!(
-                "{place} contains a private key but is readable by others; run `chmod 600 {place}`"
-            )));
-        }
-        let text = std::fs::read_to_string(&self.key_file).map_err(read)?;
-        Wallet::parse(text.trim()).ok_or_else(|| {
-            Failure::Failed(format!("{place} does not contain 0x and 64 hex digits"))
-        })
-    }
-
     /// Prints the result to standard output and the receipt to standard error, so that the page can be piped.
     fn report(&self, purchase: &Purchase, proofs: Option<&Proofs>) -> Result<(), Failure> {
         let reply = &purchase.reply;
@@ -302,6 +288,29 @@ impl Args {
         }
         Ok(())
     }
+}
+
+/// The wallet whose key a file holds.
+pub(in crate::cli) fn wallet(key_file: &Path) -> Result<Wallet, Failure> {
+    let place = key_file.display();
+    let read = |error: std::io::Error| {
+        Failure::Failed(format!(
+            "{place}: {error}. The file must contain your wallet's private key, 0x and 64 hex digits, with mode 0600"
+        ))
+    };
+    let metadata = std::fs::metadata(key_file).map_err(read)?;
+    if metadata.permissions().mode() & 0o077 != 0 {
+        return Err(Failure::Failed(format!(
+            "{place} contains a private key but is readable by others; run `chmod 600 {place}`"
+        )));
+    }
+    let text = std::fs::read_to_string(key_file).map_err(read)?;
+    let wallet = Wallet::parse(text.trim());
+    wallet.ok_or_else(|| {
+        failed(format_args!(
+            "{place} does not contain 0x and 64 hex digits"
+        ))
+    })
 }
 
 /// The markdown of several pages, each behind a line with its address.

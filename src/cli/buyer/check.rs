@@ -2,6 +2,7 @@
 
 use crate::cli::buyer::report::printable;
 use crate::cli::buyer::{convert, evidence, input, warnings};
+use crate::cli::progress::Progress;
 use crate::cli::{Failure, put, say};
 use crate::domain::refusal::Code;
 use crate::evidence::Depth;
@@ -57,7 +58,9 @@ impl Args {
             depth: self.depth,
             now: Clock::System.now(),
         };
+        let progress = Progress::start("Checking the text");
         let report = check_report(&request, &sources);
+        drop(progress);
         if self.json {
             say(serde_json::to_string_pretty(&report)?)?;
         } else {

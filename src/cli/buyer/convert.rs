@@ -14,6 +14,7 @@ use url::Url;
 
 use crate::cli::buyer::part::Part;
 use crate::cli::buyer::{input, jsonl, warnings};
+use crate::cli::progress::Progress;
 use crate::cli::{Failure, failed, put, run_async, say};
 use crate::domain::excerpt::{Excerpt, Extent};
 use crate::domain::refusal::Code;
@@ -146,6 +147,7 @@ impl Args {
                 program: std::env::current_exe()?,
             },
         };
+        let progress = Progress::start("Rendering the page");
         let rendered = run_async(RENDER_THREADS, async {
             let renderer = Renderer::new(settings, web.clone())?;
             let guard = renderer.start(None, None)?;
@@ -154,7 +156,9 @@ impl Args {
             let rendered = renderer.render(&cleared.map_err(failed)?, "", None).await;
             guard.abort();
             rendered.map_err(failed)
-        })?;
+        });
+        drop(progress);
+        let rendered = rendered?;
         let status = rendered.facts.status;
         if !(200..300).contains(&status) {
             return Err(failed(format_args!("the site answered with {status}")));
@@ -302,6 +306,7 @@ pub(in crate::cli) fn fetched(
 ) -> Result<(Converted, Url), Failure> {
     let target = TargetUrl::parse(address).map_err(failed)?;
     let web = web()?;
+    let _progress = Progress::start("Fetching and converting the page");
     let options = FetchOptions {
         full,
         keeps_empty: false,

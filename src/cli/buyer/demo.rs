@@ -1,5 +1,7 @@
 //! `context402 demo`: runs the whole service on loopback with test funds, buys a page step by step, and a report on it.
 
+mod seed;
+
 use std::fmt;
 use std::io::IsTerminal as _;
 use std::net::SocketAddr;
@@ -98,6 +100,11 @@ impl Args {
             troubles,
         };
         let appliance = Appliance::start(start).await.map_err(failed)?;
+        if !self.once {
+            let store = &appliance.app.store;
+            let seeded = seed::seed(store, Clock::System.now()).await;
+            seeded.map_err(failed)?;
+        }
         let base_url = appliance.app.config.base_url.clone();
         say(format_args!(
             "context402 sells web pages as markdown, and reports on them. It now runs at {base_url} with test funds.\n"

@@ -10,16 +10,18 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::cli::buyer::{convert, input, jsonl};
+use crate::cli::progress::Progress;
 use crate::cli::{Failure, put, say};
 use crate::domain::purchase::DEFAULT_QUESTION;
 use crate::evidence::{
     AnswerType, Check, Depth, Examiner, Finding, Model, NoteKind, QuestionKind, Reading, Source,
     feature_names, signal_names,
 };
+use crate::markdown::Page;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
-    /// A page or text file, or - for standard input
+    /// A page or text file, an http or https address, or - for standard input
     #[arg(default_value = "-")]
     input: String,
     /// The question or claim; by default, what the source establishes
@@ -62,26 +64,33 @@ impl Args {
             let models = self.models()?;
             return jsonl::run(&self.input, self.threads, |line| self.line(line, &models));
         }
-        let bytes = input::bytes(&self.input)?;
-        let page = convert::convert(
-            &bytes,
-            &self.input,
-            convert::placeholder(),
-            convert::Kept::Content,
-        )
-        .map_err(|error| input::unusable(&self.input, &error))?
-        .page;
+        let page = self.page()?;
         let source = Source::of_page(&page);
         let question = self.question.as_deref().unwrap_or(DEFAULT_QUESTION);
+        let progress = Progress::start("Reading the page for evidence");
         let check = Examiner::new(&source)
             .at(self.depth)
             .check(question, Reading::Guess);
+        drop(progress);
         if self.json {
             say(serde_json::to_string_pretty(&members(source.text, &check))?)?;
         } else {
             put(report(source.text, &check).as_bytes())?;
         }
         Ok(())
+    }
+
+    fn page(&self) -> Result<Page, Failure> {
+        let name = &self.input;
+        if convert::is_address(name) {
+            let (converted, _) = convert::fetched(name, false, Default::default())?;
+            return Ok(converted.page);
+        }
+        let (bytes, url) = (input::bytes(name)?, convert::placeholder());
+        let converted = convert::convert(&bytes, name, url, convert::Kept::Content);
+        Ok(converted
+            .map_err(|error| input::unusable(name, &error))?
+            .page)
     }
 
     fn models(&self) -> Result<Vec<Model>, Failure> {

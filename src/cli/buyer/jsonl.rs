@@ -29,7 +29,7 @@ pub(in crate::cli) fn run(
         Some(threads) => usize::from(threads),
         None => std::thread::available_parallelism().map_or(1, usize::from),
     };
-    let progress = Progress::start("Working through the lines");
+    let progress = Progress::beside_output("Working through the lines", || count(name));
     let lines = input::open(name)?.split(b'\n');
     let (jobs, waiting) = sync_channel::<(String, SyncSender<String>)>(threads * LINES_AHEAD);
     let (answers, in_order) = sync_channel::<Receiver<String>>(threads * LINES_AHEAD);
@@ -72,6 +72,16 @@ pub(in crate::cli) fn run(
             )),
         }
     })
+}
+
+/// How many lines a file has that are not empty. `None` for what can be read only once.
+fn count(name: &str) -> Option<u64> {
+    let is_file = std::fs::metadata(name).is_ok_and(|found| found.is_file());
+    let lines = input::open(name).ok().filter(|_| is_file)?.split(b'\n');
+    let full = lines
+        .map_while(Result::ok)
+        .filter(|line| !line.trim_ascii().is_empty());
+    u64::try_from(full.count()).ok()
 }
 
 /// The next result. Flushes the output before waiting, for interactive use.

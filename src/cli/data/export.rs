@@ -3,6 +3,7 @@
 use clap::builder::PossibleValuesParser;
 
 use crate::api::operator::export::{self, Export};
+use crate::cli::progress::Progress;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, put, say, socket};
 use crate::config::Config;
 use crate::outside::clock::Clock;
@@ -28,6 +29,7 @@ impl Args {
         let config =
             Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
         let is_csv = self.csv && !self.json;
+        let _progress = Progress::beside_output("Exporting", || None);
         let format = if is_csv { "csv" } else { "json" };
         match socket::connect(&config.socket) {
             Some(stream) => {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::api::operator::ledger;
 use crate::cli::list::{Cell, Format, List};
+use crate::cli::progress::Progress;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
 
@@ -44,7 +45,10 @@ impl Args {
             Args::List { format, .. } => list(&config, *format),
             Args::Check { day, .. } => {
                 let stream = socket::connect(&config.socket).ok_or_else(|| failed(NOT_RUNNING))?;
-                let answer = socket::post(stream, &format!("/operator/ledger/{day}/check"))?;
+                let progress = Progress::start("Comparing the day with the chain");
+                let answer = socket::post(stream, &format!("/operator/ledger/{day}/check"));
+                drop(progress);
+                let answer = answer?;
                 Ok(say(serde_json::to_string_pretty(&answer)?)?)
             }
         }

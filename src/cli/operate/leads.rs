@@ -101,7 +101,7 @@ impl Args {
             return export(&config, format);
         }
         if let Some(id) = self.id() {
-            *id = LIST.whole_id(id, || listed(&config))?;
+            *id = whole_id(&config, id)?;
         }
         let (method, path) = self.request();
         let answer = socket::ask_or_open(&config, (method, &path), async |store| {
@@ -270,6 +270,11 @@ fn cells(lead: &Value) -> String {
         _ => String::new(),
     });
     csv::row(texts.iter().map(String::as_str))
+}
+
+/// The lead whose id begins as typed.
+pub(in crate::cli) fn whole_id(config: &Config, typed: &str) -> Result<String, Failure> {
+    LIST.whole_id(typed, || listed(config))
 }
 
 fn listed(config: &Config) -> Result<Value, Failure> {

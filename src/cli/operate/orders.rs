@@ -53,7 +53,7 @@ pub(in crate::cli) enum Args {
         file: ConfigFile,
         /// The order, or the beginning of its id
         order_id: String,
-        /// The lead, by its whole id
+        /// The lead, or the beginning of its id
         lead_id: String,
     },
     /// Record a refund; make the refund itself at the payment provider
@@ -78,6 +78,9 @@ impl Args {
             Config::load(self.file().config.as_deref()).map_err(|error| config_failure(&error))?;
         if let Some(id) = self.id() {
             *id = LIST.whole_id(id, || listed(&config))?;
+        }
+        if let Args::Attach { lead_id, .. } = &mut self {
+            *lead_id = super::leads::whole_id(&config, lead_id)?;
         }
         let (method, path) = self.request();
         let answer = socket::ask_or_open(&config, (method, &path), async |store| {

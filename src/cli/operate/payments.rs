@@ -30,7 +30,7 @@ pub(in crate::cli) enum Args {
     Reconcile {
         #[command(flatten)]
         file: ConfigFile,
-        /// The payment's key
+        /// The payment's key, or its beginning
         #[arg(required_unless_present = "all", conflicts_with = "all")]
         key: Option<String>,
         /// Every payment with an unknown settlement
@@ -41,7 +41,7 @@ pub(in crate::cli) enum Args {
     End {
         #[command(flatten)]
         file: ConfigFile,
-        /// The payment's key
+        /// The payment's key, or its beginning
         key: String,
         /// settled: the money has arrived, and the buyer is owed the answer; failed: it has not moved and never will
         #[arg(long = "as", value_enum)]
@@ -90,13 +90,19 @@ impl Args {
         match self {
             Args::Read(reading) => reading.run(&config),
             Args::Refused { format, .. } => refused(&config.socket, format),
-            Args::Reconcile { key, .. } => reconcile(&config.socket, key),
+            Args::Reconcile { key, .. } => {
+                let key = key.map(|key| whole(&config, &key)).transpose()?;
+                reconcile(&config.socket, key)
+            }
             Args::End {
                 key,
                 end: ending,
                 transaction,
                 ..
-            } => end(&config.socket, &key, ending, transaction.as_deref()),
+            } => {
+                let key = whole(&config, &key)?;
+                end(&config.socket, &key, ending, transaction.as_deref())
+            }
         }
     }
 }
@@ -174,7 +180,7 @@ impl Reading {
                 LIST.tell(&listed(config, state.clone())?, *format)
             }
             Reading::Show { key, .. } => {
-                let key = LIST.whole_id(key, || listed(config, None))?;
+                let key = whole(config, key)?;
                 let path = LIST.one(&key);
                 let shown = socket::ask_or_open(config, ("GET", &path), async |store| {
                     let shown = operator::show(store, &key).await.map_err(failed)?;
@@ -184,6 +190,11 @@ impl Reading {
             }
         }
     }
+}
+
+/// The payment's key, which can be typed short.
+fn whole(config: &Config, typed: &str) -> Result<String, Failure> {
+    LIST.whole_id(typed, || listed(config, None))
 }
 
 fn listed(config: &Config, state: Option<String>) -> Result<Value, Failure> {

@@ -1,9 +1,12 @@
 //! `context402 tls …`: the certificate that is served, and a test order that keeps nothing.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use serde_json::json;
 use tokio::net::TcpListener;
 
+use crate::cli::list::Format;
+use crate::cli::progress;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
 use crate::config::{CertificateSource, Config, Tls};
 use crate::domain::certificate::Certificate;
@@ -18,11 +21,17 @@ use crate::outside::chance;
 use crate::outside::clock::Clock;
 use crate::outside::probe;
 use crate::outside::tls_files::TlsFolder;
+use crate::sync::lock;
 
 #[derive(Debug, clap::Subcommand)]
 pub(in crate::cli) enum Args {
     /// Show the certificate: names, issuer, expiry, next renewal
-    Show(ConfigFile),
+    Show {
+        #[command(flatten)]
+        file: ConfigFile,
+        #[command(flatten)]
+        format: Format,
+    },
     /// Order a test certificate from the authority's staging directory; nothing is stored. The service must be stopped
     Test(ConfigFile),
 }
@@ -32,44 +41,60 @@ const OFF: &str = "[tls] is not set: a reverse proxy is expected to serve HTTPS.
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let (Args::Show(file) | Args::Test(file)) = &self;
+        let (Args::Show { file, .. } | Args::Test(file)) = &self;
         let config =
             Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
         let tls = config.tls.as_ref().ok_or_else(|| failed(OFF))?;
         match self {
-            Args::Show(_) => show(&config, tls),
+            Args::Show { format, .. } => show(&config, tls, format),
             Args::Test(_) => test(&config, tls),
         }
     }
 }
 
-fn show(config: &Config, tls: &Tls) -> Result<(), Failure> {
+fn show(config: &Config, tls: &Tls, format: Format) -> Result<(), Failure> {
     let now = Clock::System.now();
-    let pair = certificates::stored(tls).map_err(failed)?;
-    let mut renew_at = None;
-    match pair {
-        None => say("Certificate:  none yet")?,
-        Some(pair) => {
-            describe(&pair.certificate, now)?;
-            renew_at = Some(pair.certificate.renew_at());
-        }
-    }
-    let CertificateSource::Acme { .. } = tls.source else {
-        return Ok(say(
-            "Renewal:      not by this service; changed files are reloaded",
-        )?);
-    };
+    let certificate = certificates::stored(tls).map_err(failed)?;
+    let certificate = certificate.map(|pair| pair.certificate);
+    let is_acme = matches!(tls.source, CertificateSource::Acme { .. });
     // The running service knows what the authority suggests.
-    let health = socket::connect(&config.socket).map(|stream| socket::get(stream, "/health"));
+    let health = socket::connect(&config.socket).filter(|_| is_acme);
+    let health = health.map(|stream| socket::get(stream, "/health"));
     let check = health.transpose()?.unwrap_or_default()["checks"]["tls"].take();
-    let told = check["renew_at"].as_u64().map(UnixSeconds);
-    if let Some(at) = told.or(renew_at) {
+    let suggested = check["renew_at"].as_u64().map(UnixSeconds);
+    let renew_at = certificate.as_ref().map(Certificate::renew_at);
+    let renew_at = suggested.or(renew_at).filter(|_| is_acme);
+    let trouble = check["trouble"].as_str();
+    let failures = match is_acme {
+        true => TlsFolder::new(&tls.folder).failed_orders(now).len(),
+        false => 0,
+    };
+    if format.json {
+        let certificate = certificate.map(|found| {
+            json!({"names": found.names, "issuer": found.issuer, "not_after": found.not_after.0})
+        });
+        let members = json!({
+            "certificate": certificate,
+            "renewed_by_service": is_acme,
+            "renew_at": renew_at.map(|at| at.0),
+            "trouble": trouble,
+            "failed_orders_last_day": failures,
+        });
+        return Ok(say(serde_json::to_string_pretty(&members)?)?);
+    }
+    match &certificate {
+        None => say("Certificate:  none yet")?,
+        Some(certificate) => describe(certificate, now)?,
+    }
+    if !is_acme {
+        say("Renewal:      not by this service; changed files are reloaded")?;
+    }
+    if let Some(at) = renew_at {
         say(format_args!("Next renewal: {}", moment(at)))?;
     }
-    if let Some(trouble) = check["trouble"].as_str() {
+    if let Some(trouble) = trouble {
         say(format_args!("Last failure: {trouble}"))?;
     }
-    let failures = TlsFolder::new(&tls.folder).failed_orders(now).len();
     if failures > 0 {
         say(format_args!("Failed orders in the last day: {failures}"))?;
     }
@@ -154,11 +179,14 @@ fn facts(issued: &Issued) -> Option<Certificate> {
 /// The service's ports with nothing behind them but proofs.
 struct TestOrder {
     name: String,
+    /// Between two steps.
+    waiting: Mutex<Option<progress::Progress>>,
     certificates: Arc<Certificates>,
     _server: Arc<Server<(), ()>>,
 }
 
 static NO_ROWS: &[Route<(), ()>] = &[];
+const WAITING: &str = "Waiting for the authority";
 
 impl TestOrder {
     async fn listen(config: &Config, tls: &Tls) -> Result<TestOrder, Failure> {
@@ -179,24 +207,35 @@ impl TestOrder {
         }
         Ok(TestOrder {
             name: tls.name.clone(),
+            waiting: Mutex::default(),
             certificates,
             _server: server,
         })
     }
 
+    /// A line of the outcome, in place of what is shown while waiting.
+    fn say(&self, line: impl std::fmt::Display) {
+        let mut waiting = lock(&self.waiting);
+        *waiting = None;
+        let _ = say(line);
+        *waiting = Some(progress::Progress::start(WAITING));
+    }
+
     /// By each way in turn, as the service does.
     async fn order(&self, authority: &Authority, tls: &Tls) -> Result<Issued, AcmeError> {
+        *lock(&self.waiting) = Some(progress::Progress::start(WAITING));
         let (account, _) = authority.account(None).await?;
         let first = account.order(&self.name, Way::TlsAlpn, self).await;
         let outcome = match first {
             Err(error) if certificates::way(tls, 1) == Way::Http => {
                 // Shown where the rest of the outcome is.
-                let _ = say(format_args!("TLS-ALPN-01:  {error}"));
+                self.say(format_args!("TLS-ALPN-01:  {error}"));
                 account.order(&self.name, Way::Http, self).await
             }
             outcome => outcome,
         };
         self.certificates.end_proof();
+        *lock(&self.waiting) = None;
         outcome
     }
 }
@@ -215,10 +254,10 @@ impl Progress for TestOrder {
     }
 
     fn step(&self, name: &'static str) {
-        let _ = match name {
-            "acme_order" => say("Order:        accepted"),
-            "acme_proven" => say("Proof:        verified by the authority"),
-            _ => Ok(()),
-        };
+        match name {
+            "acme_order" => self.say("Order:        accepted"),
+            "acme_proven" => self.say("Proof:        verified by the authority"),
+            _ => {}
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! `context402 doctor`: checks the service's environment, one line per check, with the fix for each failure. It changes
 //! nothing and pays nothing.
 
+mod sandbox;
+
 use std::fmt;
 use std::io::IsTerminal as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,6 +14,7 @@ use crate::app;
 use crate::cli::list::Format;
 use crate::cli::serve::healthcheck;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
+use crate::config::mail::Way;
 use crate::config::{Coin, Config, FacilitatorAt, Gas, RenderUnit, Tls, wants_colour};
 use crate::domain::bundle::Bundle;
 use crate::domain::time::{DAY_SECONDS, UnixSeconds};
@@ -28,6 +31,7 @@ use crate::store;
 
 /// Payments have a validity window: with a larger clock error, valid ones are refused.
 const SKEW_SECONDS_MAX: u64 = 10;
+const OWN_NAME: &str = "its name";
 /// Kinds of payments that are listed in place of the one that is missing.
 const KINDS_SHOWN_MAX: usize = 8;
 
@@ -71,8 +75,15 @@ impl Args {
         tell(("data file", data_file(&config)))?;
         tell(("disk", free_disk(&config)))?;
         tell(("service", service(&config)))?;
-        for (what, host) in hosts(&config) {
-            tell((what, name(&host)))?;
+        let mut hosts = hosts(&config);
+        for (what, host) in &hosts {
+            tell((what, name(host)))?;
+        }
+        if let Some(Way::Smtp(server)) = config.mail.as_ref().map(|mail| &mail.way) {
+            hosts.push(("mail server", server.host.clone()));
+        }
+        if let Some(finding) = sandbox::sandbox(&hosts) {
+            tell(("sandbox", finding))?;
         }
         let mut clocks = Vec::new();
         tell(("base_url", base_url(&config, &mut clocks)))?;
@@ -248,7 +259,7 @@ fn hosts(config: &Config) -> Vec<(&'static str, String)> {
     let chain = config.chain.as_ref().map(|chain| chain.rpc_url.expose());
     let model = config.llm.as_ref().map(|llm| llm.base_url.as_str());
     let urls = [
-        ("its name", Some(config.base_url.as_str())),
+        (OWN_NAME, Some(config.base_url.as_str())),
         ("facilitator's", facilitator),
         ("chain's name", chain),
         ("model's name", model),
@@ -324,11 +335,21 @@ fn plain_http(tls: &Tls) -> Finding {
     }
 }
 
+/// What is trusted in place of the public authorities, in a lab.
+pub(in crate::cli::serve) fn roots(config: &Config) -> std::io::Result<Option<Vec<u8>>> {
+    let file = config.lab.acme_root.as_deref();
+    file.map(std::fs::read).transpose()
+}
+
 /// Whether this service responds there.
 fn base_url(config: &Config, clocks: &mut Vec<UnixSeconds>) -> Finding {
     let url = format!("{}/health", config.base_url);
     let is_running = socket::connect(&config.socket).is_some();
-    match probe::get(&url) {
+    let roots = match roots(config) {
+        Ok(roots) => roots,
+        Err(error) => return Bad(format!("lab.acme_root cannot be read: {error}")),
+    };
+    match probe::get_trusting(&url, roots.as_deref()) {
         Err(error) if is_running => Bad(format!(
             "{url} does not respond: {error}. Check the certificate, the reverse proxy if there is one, and the firewall"
         )),

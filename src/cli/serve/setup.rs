@@ -4,6 +4,7 @@
 
 mod answers;
 mod manifest;
+mod purchase;
 
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -11,12 +12,18 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use toml::Table;
 
+use crate::cli::buyer::buy;
+use crate::cli::progress::Progress;
 use crate::cli::serve::doctor::{self, Finding};
 use crate::cli::{Failure, config_failure, failed, say, socket};
-use crate::config::{Config, FacilitatorAt, settings};
+use crate::config::{CertificateSource, Config, FacilitatorAt, Tls, settings};
+use crate::flows::operations::certificates;
+use crate::outside::buyer::Wallet;
 use crate::outside::chance;
 use crate::outside::clock::Clock;
 use answers::Answers;
@@ -79,14 +86,33 @@ const NGINX: &str = include_str!("../../../systemd/nginx/context402.conf");
 /// What the proxies' files say in place of the domain and the address.
 const EXAMPLE_DOMAIN: &str = "context.example.com";
 const EXAMPLE_LISTEN: &str = "127.0.0.1:4020";
+const CERTIFICATE_TIME_MAX: Duration = Duration::from_secs(30);
+const CERTIFICATE_PAUSE: Duration = Duration::from_millis(200);
 /// Where a Debian package has its units.
-const PACKAGED_UNIT: &str = "/usr/lib/systemd/system/context402.service";
+const PACKAGED_UNIT: &str = "usr/lib/systemd/system/context402.service";
+/// Where an administrator's units lie.
+const UNITS: &str = "etc/systemd/system";
+/// What install.sh adds there to a package's units.
+const DROP_INS: [&str; 3] = [
+    "context402.socket.d/listen.conf",
+    "context402.socket.d/tls.conf",
+    "context402.service.d/browser.conf",
+];
+/// The package's units that install.sh enables.
+const ENABLED: [&str; 6] = [
+    "context402-backup.timer",
+    "context402.socket",
+    "context402.service",
+    "context402-browser.socket",
+    "context402-egress.socket",
+    "context402-browser.service",
+];
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   sudo context402 setup --domain context.example.com --pay-to 0x… --facilitator https://… --tls
-  sudo context402 setup --domain context.example.com --pay-to 0x… --facilitator https://… --proxy caddy
+  sudo context402 setup --domain context.example.com --pay-to 0x… --facilitator https://… --caddy
   sudo context402 setup --network base-sepolia --facilitator https://x402.org/facilitator …")]
 pub(in crate::cli) struct Args {
     /// The domain that buyers use, such as context.example.com
@@ -107,16 +133,23 @@ pub(in crate::cli) struct Args {
     /// The contact shown to buyers and site owners; with --tls the certificate authority's too
     #[arg(long, value_name = "ADDRESS")]
     email: Option<String>,
-    /// The reverse proxy in front, whose configuration is written beside ours
+    /// The reverse proxy in front, whose configuration is written beside ours; an installed Caddy is made to use it
     #[arg(long, value_enum)]
     proxy: Option<Proxy>,
-    /// Serve HTTPS without a reverse proxy, on ports 443 and 80, with a certificate from Let's Encrypt, whose terms of
-    /// service you accept with it
+    /// The same as --proxy caddy
+    #[arg(long, conflicts_with_all = ["proxy", "tls"])]
+    caddy: bool,
+    /// Serve HTTPS without a reverse proxy, on ports 443 and 80, with a certificate from Let's Encrypt. Using this
+    /// option accepts its terms of service
     #[arg(long, conflicts_with_all = ["proxy", "listen"])]
     tls: bool,
     /// Render pages whose text is made by scripts: installs Chromium (by apt-get, if there is none) and its units
     #[arg(long)]
     with_browser: bool,
+    /// Once everything runs, buy the sample page from the service, for at most 0.012 USDC of the wallet whose private key
+    /// is in this file
+    #[arg(long, value_name = "FILE", conflicts_with = "no_start")]
+    buyer_key_file: Option<PathBuf>,
     /// Where to accept connections; by default 127.0.0.1:4020
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
@@ -127,7 +160,7 @@ pub(in crate::cli) struct Args {
     #[arg(long)]
     dry_run: bool,
     /// Remove what setup has made: units, program, secrets and configuration; data and backups stay
-    #[arg(long, conflicts_with_all = ["domain", "pay_to", "facilitator", "facilitator_auth_file", "network", "email", "proxy", "tls", "with_browser", "listen", "no_start", "dry_run"])]
+    #[arg(long, conflicts_with_all = ["domain", "pay_to", "facilitator", "facilitator_auth_file", "network", "email", "proxy", "caddy", "tls", "with_browser", "buyer_key_file", "listen", "no_start", "dry_run"])]
     undo: bool,
     /// Put everything below this folder, as with install.sh, for a look or a test
     #[arg(long, value_name = "DIR")]
@@ -150,6 +183,7 @@ enum Network {
 /// Where everything lies.
 struct Places {
     prefix: Option<PathBuf>,
+    root: PathBuf,
     etc: PathBuf,
     config: PathBuf,
     credentials: PathBuf,
@@ -157,7 +191,10 @@ struct Places {
 }
 
 impl Args {
-    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+    pub(in crate::cli) fn run(mut self) -> Result<(), Failure> {
+        if self.caddy {
+            self.proxy = Some(Proxy::Caddy);
+        }
         let places = Places::below(self.prefix.clone());
         let is_root = fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
         if self.prefix.is_none() && !self.dry_run && !is_root {
@@ -172,6 +209,8 @@ impl Args {
     }
 
     fn set_up(self, places: &Places) -> Result<(), Failure> {
+        let buyer = self.buyer_key_file.as_deref().map(buy::wallet);
+        let buyer = buyer.transpose()?;
         let before = places.configuration()?;
         let text = before.clone().unwrap_or_else(settings::example_file);
         let table: Table = text.parse().map_err(|_| places.broken())?;
@@ -182,11 +221,12 @@ impl Args {
         let config = Work::open(places)?.check(&text, &secrets, places)?;
         check(&config)?;
         if self.dry_run {
-            return tell_dry_run(places, before.as_deref(), &text, &secrets);
+            return tell_dry_run(places, before.as_deref(), &text, &secrets, self.proxy);
         }
         fs::create_dir_all(&places.etc)?;
         let mut manifest = Manifest::read(&places.manifest())?;
         manifest.installed |= !places.units_exist();
+        manifest.enabled |= places.is_packaged() && !self.no_start && !is_enabled();
         let mut made = Vec::new();
         for (path, secret) in &secrets {
             path.parent().map_or(Ok(()), private_folder)?;
@@ -215,15 +255,34 @@ impl Args {
         if let Some((path, text)) = self.proxy_file(places, &config) {
             write(&path, &text, 0o644)?;
             made.push(path.clone());
-            tell_proxy(&path, self.proxy)?;
+            if !self.uses_caddy(places) {
+                tell_proxy(&path, self.proxy)?;
+            }
         }
+        let drop_ins = places.drop_ins();
         manifest.note(&text, made);
         write(&places.manifest(), &manifest.text(), 0o600)?;
-        places.install(&self)?;
+        let installed = places.install(&self);
+        // Also after a failure, so that it can be undone.
+        let mut added = places.drop_ins();
+        added.retain(|file| !drop_ins.contains(file));
+        manifest.note(&text, added);
+        let imported = match self.uses_caddy(places) && installed.is_ok() {
+            true => places.import(!self.no_start),
+            false => Ok(false),
+        };
+        manifest.imported |= matches!(imported, Ok(true));
+        write(&places.manifest(), &manifest.text(), 0o600)?;
+        installed.and(imported)?;
         if self.no_start {
             return Ok(());
         }
-        finish(places, &config)
+        finish(places, &config, buyer.as_ref())
+    }
+
+    /// Whether an installed Caddy is made to use our file.
+    fn uses_caddy(&self, places: &Places) -> bool {
+        self.proxy == Some(Proxy::Caddy) && places.caddy().exists()
     }
 
     /// The reverse proxy's file, with this domain and this address.
@@ -309,6 +368,7 @@ fn tell_dry_run(
     before: Option<&str>,
     text: &str,
     made: &[(PathBuf, String)],
+    proxy: Option<Proxy>,
 ) -> Result<(), Failure> {
     for (path, _) in made {
         say(format_args!("would write: {}", path.display()))?;
@@ -318,12 +378,26 @@ fn tell_dry_run(
         Some(before) if before == text => say(format_args!("{shown} stays as it is"))?,
         _ => say(format_args!("would write: {shown}"))?,
     }
+    match proxy {
+        Some(Proxy::Caddy) => say(format_args!(
+            "would write: {}, and import it in {} if that is there",
+            places.etc.join("Caddyfile").display(),
+            places.caddy().display()
+        ))?,
+        Some(Proxy::Nginx) => say(format_args!(
+            "would write: {}",
+            places.etc.join("nginx.conf").display()
+        ))?,
+        Some(Proxy::None) | None => {}
+    }
     Ok(say("would run: install.sh, then context402 doctor")?)
 }
 
-/// The last words: everything checked, and the way in.
-fn finish(places: &Places, config: &Config) -> Result<(), Failure> {
+/// Everything checked, a sale if there is a wallet, and the way in.
+fn finish(places: &Places, config: &Config, buyer: Option<&Wallet>) -> Result<(), Failure> {
+    await_certificate(config);
     let doctor = places.run(&["doctor"])?;
+    let bought = buyer.map(|wallet| purchase::purchase(config, wallet));
     let link = socket::connect(&config.socket)
         .and_then(|stream| socket::post(stream, "/operator/sign-in-link").ok());
     say(format_args!("\nConsole: {}/operator", config.base_url))?;
@@ -333,10 +407,23 @@ fn finish(places: &Places, config: &Config) -> Result<(), Failure> {
         ))?;
     }
     match doctor {
-        true => Ok(()),
+        true => bought.unwrap_or(Ok(())),
         false => Err(failed(
             "the service is installed; what doctor calls BAD above is still to be fixed",
         )),
+    }
+}
+
+/// The authority takes its seconds over the first certificate. Doctor says what is wrong if there is none.
+fn await_certificate(config: &Config) {
+    let acme = |tls: &&Tls| matches!(tls.source, CertificateSource::Acme { .. });
+    let Some(tls) = config.tls.as_ref().filter(acme) else {
+        return;
+    };
+    let _progress = Progress::start("Waiting for the certificate");
+    let until = Instant::now() + CERTIFICATE_TIME_MAX;
+    while Instant::now() < until && certificates::stored(tls).is_ok_and(|found| found.is_none()) {
+        thread::sleep(CERTIFICATE_PAUSE);
     }
 }
 
@@ -349,12 +436,65 @@ impl Places {
             credentials: etc.join("credentials"),
             state: root.join("var/lib/context402"),
             etc,
+            root,
             prefix,
         }
     }
 
     fn manifest(&self) -> PathBuf {
         self.etc.join("setup.json")
+    }
+
+    /// The configuration of an installed Caddy.
+    fn caddy(&self) -> PathBuf {
+        self.root.join("etc/caddy/Caddyfile")
+    }
+
+    /// The line by which Caddy imports our file.
+    fn import_line(&self) -> String {
+        format!("import {}", self.etc.join("Caddyfile").display())
+    }
+
+    /// Has Caddy import our file, once. Whether the line was added.
+    fn import(&self, is_started: bool) -> Result<bool, Failure> {
+        let (path, line) = (self.caddy(), self.import_line());
+        let before = fs::read_to_string(&path)?;
+        let is_new = !before.lines().any(|found| found.trim() == line);
+        if is_new {
+            let end = if before.ends_with('\n') { "" } else { "\n" };
+            write(&path, &format!("{before}{end}{line}\n"), 0o644)?;
+            say(format_args!("{}: added the line `{line}`.", path.display()))?;
+        }
+        if is_started && systemctl(&["reload-or-restart", "caddy"]).is_err() {
+            // Caddy would not start again with it.
+            if is_new {
+                write(&path, &before, 0o644)?;
+            }
+            return Err(failed(format_args!(
+                "Caddy refuses {}, which is as it was again; see `journalctl -u caddy`. Often the domain is in it already",
+                path.display()
+            )));
+        }
+        Ok(is_new)
+    }
+
+    /// Takes the line back.
+    fn stop_importing(&self) -> Result<(), Failure> {
+        let line = self.import_line();
+        let Ok(text) = fs::read_to_string(self.caddy()) else {
+            return Ok(());
+        };
+        let rest = text.lines().filter(|found| found.trim() != line);
+        let rest: String = rest.flat_map(|line| [line, "\n"]).collect();
+        write(&self.caddy(), &rest, 0o644)?;
+        say(format_args!(
+            "{}: `{line}` removed.",
+            self.caddy().display()
+        ))?;
+        match systemctl(&["reload-or-restart", "caddy"]) {
+            Ok(()) => Ok(()),
+            Err(why) => Ok(say(why)?),
+        }
     }
 
     /// The text of the configuration, if there is one.
@@ -374,14 +514,21 @@ impl Places {
     }
 
     fn units_exist(&self) -> bool {
-        let root = self.prefix.clone().unwrap_or_else(|| PathBuf::from("/"));
-        let unit = root.join("etc/systemd/system/context402.service");
+        let unit = self.root.join(UNITS).join("context402.service");
         unit.exists() || self.is_packaged()
     }
 
-    /// Whether dpkg looks after program and units.
+    /// Whether dpkg installed the program and its units.
     fn is_packaged(&self) -> bool {
-        self.prefix.is_none() && Path::new(PACKAGED_UNIT).exists()
+        self.root.join(PACKAGED_UNIT).exists()
+    }
+
+    /// The additions to a package's units that are there.
+    fn drop_ins(&self) -> Vec<PathBuf> {
+        let units = self.root.join(UNITS);
+        let all = DROP_INS.map(|name| units.join(name)).into_iter();
+        all.filter(|file| self.is_packaged() && file.exists())
+            .collect()
     }
 
     /// A dated copy of the configuration.
@@ -398,8 +545,8 @@ impl Places {
     /// The installed program with a command and this configuration. Whether it succeeded.
     fn run(&self, arguments: &[&str]) -> Result<bool, Failure> {
         let program = match (&self.prefix, self.is_packaged()) {
-            (Some(prefix), _) => prefix.join("bin/context402"),
-            (None, true) => PathBuf::from("/usr/bin/context402"),
+            (_, true) => self.root.join("usr/bin/context402"),
+            (Some(prefix), false) => prefix.join("bin/context402"),
             (None, false) => PathBuf::from("/usr/local/bin/context402"),
         };
         let mut command = Command::new(program);
@@ -472,6 +619,14 @@ impl Places {
             true => self.installer(&["--uninstall"])?,
             false => left.push("the program and its units, which were there before".to_owned()),
         }
+        if manifest.imported {
+            self.stop_importing()?;
+        }
+        match (manifest.installed, manifest.enabled) {
+            (_, true) => systemctl(&[&["disable", "--now"], &ENABLED[..]].concat())?,
+            (false, false) => left.push("the service as it runs, until it is restarted".to_owned()),
+            (true, false) => {}
+        }
         match (self.configuration()?, &manifest.replaced) {
             (Some(text), _) if !manifest.is_ours(&text) => left.push(format!(
                 "{}, because it was changed after setup",
@@ -496,8 +651,39 @@ impl Places {
                 say(format_args!("{} removed.", file.display()))?;
             }
         }
+        let units = self.root.join(UNITS);
+        let drop_ins = manifest
+            .files
+            .iter()
+            .filter(|file| file.starts_with(&units));
+        let mut folders: Vec<_> = drop_ins.filter_map(|file| file.parent()).collect();
+        folders.dedup();
+        for folder in &folders {
+            // It stays if it has other files.
+            let _ = fs::remove_dir(folder);
+        }
+        if !folders.is_empty() {
+            systemctl(&["daemon-reload"])?;
+        }
         fs::remove_file(&path)?;
         Ok(say(format_args!("Still there: {}.", left.join("; ")))?)
+    }
+}
+
+fn is_enabled() -> bool {
+    let mut command = Command::new("systemctl");
+    command.args(["--quiet", "is-enabled", "context402.service"]);
+    command.status().is_ok_and(|status| status.success())
+}
+
+fn systemctl(arguments: &[&str]) -> Result<(), Failure> {
+    let status = Command::new("systemctl").args(arguments).status();
+    match status.is_ok_and(|status| status.success()) {
+        true => Ok(()),
+        false => Err(failed(format_args!(
+            "systemctl {} failed; running this again continues where it stopped",
+            arguments.join(" ")
+        ))),
     }
 }
 

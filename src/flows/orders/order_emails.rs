@@ -14,6 +14,7 @@ use crate::domain::mail::{ATTACHMENT_BYTES_MAX, MailKind, without_links};
 use crate::domain::order::{Doubt, Order};
 use crate::domain::time::{UnixSeconds, day};
 use crate::evidence::bundle::BundleReport;
+use crate::pages::console::VIEWS_PATH;
 use crate::pages::orders::email::{Delivery, Email, Notice, Recovery, delivery, notice, recovery};
 use crate::signing::stamp::{is_sealed, seal};
 use crate::store::{Mail, MailAttachment, OrderReport, StoreError, Tables, mail_key};
@@ -419,11 +420,16 @@ impl OrderEmails {
         if !self.is_on {
             return Ok(());
         }
+        let mut links = vec![(String::new(), format!("Order {id}"))];
+        if kind == MailKind::OperatorNotice {
+            let page = format!("{}{VIEWS_PATH}orders?id={id}", self.base_url);
+            links.insert(0, ("Console".to_owned(), page));
+        }
         let email = notice(&Notice {
             service: &self.service,
             subject,
             paragraphs,
-            links: &[(String::new(), format!("Order {id}"))],
+            links: &links,
             contact: self.contact.as_deref(),
         });
         let message_id = format!("{id}.{what}");

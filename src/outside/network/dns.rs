@@ -213,6 +213,12 @@ fn resolv_conf(text: &str) -> Ways {
     ways
 }
 
+/// The name servers that this machine asks.
+pub(in crate::outside) fn name_servers() -> Vec<IpAddr> {
+    let ways = resolv_conf(&read(Path::new(RESOLV_CONF)).unwrap_or_default());
+    ways.servers.iter().map(SocketAddr::ip).collect()
+}
+
 /// `1.1.1.1`, `2606:4700::1111`, or `fe80::1%eth0`.
 fn server(text: &str) -> Option<SocketAddr> {
     let Some((address, interface)) = text.split_once('%') else {

@@ -17,6 +17,12 @@ pub(super) struct Manifest {
     pub(super) files: Vec<PathBuf>,
     /// Whether program and units were not there before.
     pub(super) installed: bool,
+    /// Whether a package's units were not enabled before.
+    #[serde(default)]
+    pub(super) enabled: bool,
+    /// Whether Caddy was made to import our file.
+    #[serde(default)]
+    pub(super) imported: bool,
 }
 
 impl Manifest {
