@@ -37,6 +37,11 @@ impl Html {
 
     /// A start tag with one attribute.
     pub(super) fn open_with(&mut self, name: &'static str, attribute: &str, value: &str) {
+        // A value may be long, and what refers to it may come a million times.
+        if self.is_cut {
+            self.open.push(None);
+            return;
+        }
         let mut tag = format!("<{name} {attribute}=\"");
         value.chars().for_each(|c| push_escaped(&mut tag, c));
         tag.push_str("\">");

@@ -167,12 +167,12 @@ pub(crate) static BOMBS: &[Bomb] = &[
     typed("pdf-pages-in-a-circle", "application/pdf", |_| b"%PDF-1.4\n1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj\n2 0 obj <</Type/Pages/Count 9999999/Kids [2 0 R 2 0 R]>> endobj\ntrailer <</Root 1 0 R>>\n%%EOF".to_vec()),
     typed("pdf-packed", "application/pdf", pdf_packed),
     typed("docx-links-to-one-target", DOCX, |n| archive(&[
-        ("word/document.xml", many("<w:p><w:hyperlink r:id='a'><w:r><w:t>a</w:t></w:r></w:hyperlink></w:p>", 8 * n)),
+        ("word/document.xml", many("<w:p><w:hyperlink r:id='a'><w:r><w:t>a</w:t></w:r></w:hyperlink></w:p>", 2 * n)),
         ("word/_rels/document.xml.rels", wrapped("<Relationship Id='a' Target='https://a.example/", "x", 4_000, "'/>")),
     ])),
-    typed("docx-paragraphs-in-paragraphs", DOCX, |n| archive(&[("word/document.xml", many("<w:p><w:r><w:t>&lt;", 8 * n))])),
+    typed("docx-paragraphs-in-paragraphs", DOCX, |n| archive(&[("word/document.xml", many("<w:p><w:r><w:t>&lt;", 2 * n))])),
     typed("odt-repeated-cells", "application/vnd.oasis.opendocument.text", |n| archive(&[
-        ("content.xml", wrapped("<office:text>", "<table:table-cell table:number-columns-repeated='99'><text:p>a</text:p></table:table-cell>", 8 * n, "")),
+        ("content.xml", wrapped("<office:text>", "<table:table-cell table:number-columns-repeated='99'><text:p>a</text:p></table:table-cell>", 2 * n, "")),
     ])),
     typed("epub-one-chapter-often", "application/epub+zip", |n| archive(&[
         ("META-INF/container.xml", b"<rootfile full-path='b'/>".to_vec()),
@@ -182,11 +182,11 @@ pub(crate) static BOMBS: &[Bomb] = &[
     typed("xlsx-one-text-in-many-cells", XLSX, |n| archive(&[
         ("xl/workbook.xml", b"<sheet name='a' r:id='a'/>".to_vec()),
         ("xl/_rels/workbook.xml.rels", b"<Relationship Id='a' Target='a.xml'/>".to_vec()),
-        ("xl/sharedStrings.xml", wrapped("<si><t>", "|", 8 * n, "</t></si>")),
-        ("xl/a.xml", many("<row><c r='IV1' t='s'><v>0</v></c></row>", 8 * n)),
+        ("xl/sharedStrings.xml", wrapped("<si><t>", "|", 2 * n, "</t></si>")),
+        ("xl/a.xml", many("<row><c r='IV1' t='s'><v>0</v></c></row>", 2 * n)),
     ])),
     typed("xlsx-many-sheets", XLSX, |n| archive(&[
-        ("xl/workbook.xml", many("<sheet name='a' r:id='a'/>", 8 * n)),
+        ("xl/workbook.xml", many("<sheet name='a' r:id='a'/>", 2 * n)),
         ("xl/_rels/workbook.xml.rels", wrapped("<Relationship Id='a' Target='", "x", 4_000, "'/>")),
     ])),
     typed("notebook-of-small-values", "application/x-ipynb+json", |n| wrapped("{\"cells\":[", "{\"a\":0},", n, "{}]}")),
