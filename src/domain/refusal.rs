@@ -56,7 +56,7 @@ codes! {
     TooManyRedirects "too_many_redirects" false "The page redirects too often or in a loop." "Use the final page directly.";
     UpstreamRefused "upstream_refused" false "The target returned an error, or its certificate is invalid." "Check the page in a browser; pages behind a login cannot be fetched.";
     ContentTooLarge "content_too_large" false "The page is larger than 5,242,880 bytes." "Use a smaller page.";
-    UnsupportedContentType "unsupported_content_type" false "The target is not HTML, markdown, plain text, JSON, XML, a feed, CSV, a PDF with text, DOCX, ODT, EPUB, XLSX or a Jupyter notebook." "Use a page or document with text.";
+    UnsupportedContentType "unsupported_content_type" false "The target is in none of the supported formats: HTML, markdown, plain text, JSON, XML, feeds, CSV, PDF with text, DOCX, ODT, EPUB, XLSX, Jupyter notebooks." "Use a page or document with text.";
     NothingReadable "nothing_readable" false "The page has no readable text." "Use a page whose text does not depend on scripts, or a PDF that is not a scan.";
     SelectorUnmatched "selector_unmatched" false "The selector matches no element of the page as the site sends it." "Check the selector against the page's HTML; elements that scripts add are not there.";
     BudgetTooSmall "budget_too_small" false "Not one passage of the page fits into the budget." "Send a larger max_tokens or max_characters.";

@@ -45,7 +45,7 @@ use url::Url;
 use builder::Builder;
 use charset::Decoding;
 use html::html_page;
-use kinds::Unpacked;
+use kinds::Convert;
 use links::Links;
 use reader::Reader;
 use select::training::training_page;
@@ -58,7 +58,7 @@ pub use injection::{addresses_models, instructions, plainly_addresses_models};
 pub use narrow::Narrowing;
 pub use omit::{Omitted, without};
 
-pub use kinds::{ContentKind, KINDS, Kind, RECOGNISED_BYTES, may_be_read, recognised};
+pub use kinds::{ContentKind, KINDS, Kind, RECOGNISED_BYTES, kind_names, may_be_read, recognised};
 
 pub use page::{ContentSource, ConvertError, Heading, Link, Metadata, Page};
 pub use passages::{Passage, PassageKind};
@@ -195,14 +195,15 @@ impl Converter {
     }
 
     fn finish_packed(self) -> Result<Page, ConvertError> {
-        let unpacked = match &self.stage {
-            Stage::Waiting { bytes, .. } => kinds::unpacked(bytes, &self.settings),
-            Stage::Failed(error) => Err(*error),
+        let bytes = match &self.stage {
+            Stage::Waiting { bytes, .. } => bytes,
+            Stage::Failed(error) => return Err(*error),
             Stage::Reading { .. } => unreachable!("what is packed waits to be whole"),
-        }?;
-        let document = match unpacked {
-            Unpacked::Page(page) => return Ok(page),
-            Unpacked::Document(document) => document,
+        };
+        let document = match self.settings.kind.row().convert {
+            Convert::Bytes(convert) => return convert(bytes, &self.settings),
+            Convert::Document(convert) => convert(bytes)?,
+            Convert::Streamed | Convert::Text(_) => return Err(ConvertError::NotText),
         };
         let settings = Settings {
             full: true,
@@ -220,7 +221,9 @@ impl Converter {
         if page.metadata.title.is_none() {
             page.metadata.title = page.headings.first().map(|heading| heading.text.clone());
         }
-        page.warnings = Vec::new();
+        // What else is said of pages, such as that they are short, is not said of documents.
+        page.warnings
+            .retain(|warning| *warning == Warning::PromptInjectionSuspected);
         page.wall = None;
         if document.is_cut {
             page.warnings.push(Warning::Truncated);

@@ -129,10 +129,10 @@ impl fmt::Display for ConvertError {
                 "The PDF's fonts do not say which characters they show; name another copy of the document"
             }
             ConvertError::EncryptedDocument => {
-                "The document is encrypted; name a copy that needs no password"
+                "The document is encrypted. Use a copy without a password."
             }
             ConvertError::DamagedDocument => {
-                "The document is damaged or of another kind than it says; name another copy of it"
+                "The document is damaged or is not the file type it claims to be."
             }
             ConvertError::DamagedPdf => {
                 "The PDF is damaged, so that no page of it can be read; name another copy of the document"

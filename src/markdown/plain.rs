@@ -10,6 +10,7 @@ use url::Url;
 
 use super::escape::{longest_backtick_run, push_destination};
 use super::inline::Writer;
+use super::links::Links;
 use super::render::push_escaped_line;
 use super::{Heading, LINKS_MAX, Link};
 
@@ -92,12 +93,12 @@ fn push_line(out: &mut String, line: &str) {
 const SPAN_BYTES_MAX: usize = 16 * 1024;
 
 /// Markdown with absolute links, without links to scripts and without HTML. Code stays as it is.
-pub(super) fn clean(markdown: &str, base: &Url) -> String {
+pub(super) fn clean(markdown: &str, links: &mut Links) -> String {
     let mut out = String::with_capacity(markdown.len() + markdown.len() / 8);
     let mut prose = String::new();
     for (line, is_code) in lines(markdown) {
         if is_code {
-            push_clean(&mut out, &prose, base);
+            push_clean(&mut out, &prose, links);
             prose.clear();
             out.push_str(line);
             out.push('\n');
@@ -106,7 +107,7 @@ pub(super) fn clean(markdown: &str, base: &Url) -> String {
             prose.push('\n');
         }
     }
-    push_clean(&mut out, &prose, base);
+    push_clean(&mut out, &prose, links);
     out
 }
 
@@ -129,24 +130,47 @@ fn lines(markdown: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut fence: Option<&str> = None;
     let mut may_be_indented = true;
     markdown.lines().map(move |line| {
-        let trimmed = line.trim_start();
-        let mark = ["```", "~~~"]
-            .into_iter()
-            .find(|mark| trimmed.starts_with(mark));
-        let is_code = fence.is_some() || mark.is_some();
-        if mark.is_some() && fence.is_none() {
-            fence = mark;
-        } else if mark.is_some() && mark == fence {
-            fence = None;
-        }
+        let is_fenced = fence.is_some() || fence_run(line).is_some();
+        fence = fence_after(fence, line);
         let is_indented = line.starts_with("    ") || line.starts_with('\t');
-        let is_indented_code = may_be_indented && is_indented && !is_code;
-        may_be_indented = trimmed.is_empty() || is_indented_code;
-        (line, is_code || is_indented_code)
+        let is_indented_code = may_be_indented && is_indented && !is_fenced;
+        may_be_indented = line.trim_start().is_empty() || is_indented_code;
+        (line, is_fenced || is_indented_code)
     })
 }
 
-fn push_clean(out: &mut String, prose: &str, base: &Url) {
+/// The backticks or tildes that begin a fence (CommonMark 4.5).
+fn fence_run(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let mark = line.chars().next().filter(|c| "`~".contains(*c))?;
+    let rest = line.trim_start_matches(mark);
+    let run = &line[..line.len() - rest.len()];
+    // With more backticks behind them they are a code span.
+    (run.len() >= 3 && !(mark == '`' && rest.contains('`'))).then_some(run)
+}
+
+/// The fence that is open after a line. As many signs of the same kind end it, with nothing behind them.
+fn fence_after<'a>(open: Option<&'a str>, line: &'a str) -> Option<&'a str> {
+    let run = fence_run(line);
+    match (open, run) {
+        (Some(open), Some(run)) if run.starts_with(open) && line.trim() == run => None,
+        (Some(open), _) => Some(open),
+        (None, run) => run,
+    }
+}
+
+/// Ends the fence that a text leaves open, which would swallow what comes after it.
+pub(super) fn close_fence(markdown: &mut String) {
+    let open = markdown.lines().fold(None, fence_after).map(str::to_owned);
+    if let Some(open) = open {
+        if !markdown.ends_with('\n') {
+            markdown.push('\n');
+        }
+        markdown.push_str(&open);
+    }
+}
+
+fn push_clean(out: &mut String, prose: &str, links: &mut Links) {
     let mut rest = prose;
     // Where the open links of HTML lead.
     let mut open: Option<String> = None;
@@ -163,9 +187,9 @@ fn push_clean(out: &mut String, prose: &str, base: &Url) {
                 out.push_str(&rest[..2]);
                 2
             }
-            [b']', b'(', ..] => link(out, rest, 2, base),
-            [b']', b':', ..] if is_definition(out) => link(out, rest, 2, base),
-            [b'<', ..] => tag(out, rest, base, &mut open),
+            [b']', b'(', ..] => link(out, rest, 2, links),
+            [b']', b':', ..] if is_definition(out) => link(out, rest, 2, links),
+            [b'<', ..] => tag(out, rest, links, &mut open),
             _ => {
                 out.push_str(&rest[..1]);
                 1
@@ -191,22 +215,34 @@ fn code_span(text: &str) -> usize {
     run
 }
 
+/// A link definition's label is shorter (CommonMark 4.7).
+const LABEL_BYTES_MAX: usize = 1_000;
+
 /// Whether the line so far is the beginning of a link definition.
 fn is_definition(out: &str) -> bool {
-    let line = out.rsplit('\n').next().unwrap_or_default();
+    // Longer lines are none, and are not looked through for each of their brackets.
+    let start = out.floor_char_boundary(out.len().saturating_sub(LABEL_BYTES_MAX + 4));
+    let (line, is_whole) = match out[start..].rsplit_once('\n') {
+        Some((_, line)) => (line, true),
+        None => (&out[start..], start == 0),
+    };
     let trimmed = line.trim_start();
-    line.len() - trimmed.len() < 4 && trimmed.starts_with('[') && trimmed[1..].len() < 1000
+    is_whole
+        && line.len() - trimmed.len() < 4
+        && trimmed.starts_with('[')
+        && trimmed.len() <= LABEL_BYTES_MAX
 }
 
 /// Writes the mark before a link's destination and the destination made absolute; how much of the text that was.
-fn link(out: &mut String, text: &str, mark: usize, base: &Url) -> usize {
+fn link(out: &mut String, text: &str, mark: usize, links: &mut Links) -> usize {
     out.push_str(&text[..mark]);
     let after = &text[mark..];
     let spaces = after.len() - after.trim_start_matches([' ', '\t']).len();
     out.push_str(&after[..spaces]);
     let after = &after[spaces..];
     let (href, length) = if let Some(inside) = after.strip_prefix('<') {
-        match inside.find(['>', '\n']) {
+        // Another `<` ends the search, so that all searches together are one pass.
+        match inside.find(['>', '<', '\n']) {
             Some(end) if inside[end..].starts_with('>') => (&inside[..end], end + 2),
             _ => return mark + spaces,
         }
@@ -223,23 +259,14 @@ fn link(out: &mut String, text: &str, mark: usize, base: &Url) -> usize {
         let end = end.unwrap_or(after.len());
         (&after[..end], end)
     };
-    if let Some(url) = safe(href, base) {
+    if let Some(url) = links.page(&htmlize::unescape(href)) {
         push_destination(out, &url);
     }
     mark + spaces + length
 }
 
-fn safe(href: &str, base: &Url) -> Option<String> {
-    let href = htmlize::unescape(href.trim());
-    if href.is_empty() {
-        return None;
-    }
-    let url = base.join(&href).ok()?;
-    matches!(url.scheme(), "http" | "https" | "mailto" | "tel").then(|| url.into())
-}
-
 /// What of HTML is markdown too; how much of the text that was.
-fn tag(out: &mut String, text: &str, base: &Url, open: &mut Option<String>) -> usize {
+fn tag(out: &mut String, text: &str, links: &mut Links, open: &mut Option<String>) -> usize {
     if text.starts_with("<!--") {
         return text.find("-->").map_or(text.len(), |end| end + 3);
     }
@@ -254,19 +281,23 @@ fn tag(out: &mut String, text: &str, base: &Url, open: &mut Option<String>) -> u
     };
     let whole = &text[..length];
     if let Some(address) = autolink(whole) {
-        if safe(address, base).is_some() {
+        if links.page(&htmlize::unescape(address)).is_some() {
             out.push_str(whole);
         }
         return length;
     }
     match name.as_str() {
         "script" | "style" if !inside.starts_with('/') => {
-            let close = format!("</{name}");
-            let rest = text[length..].to_ascii_lowercase();
-            return rest.find(&close).map_or(text.len(), |end| length + end);
+            // Looked for from here on only: each tag is part of one search.
+            let mut ends = text[length..].match_indices("</");
+            let end = ends.find(|(at, _)| {
+                let inside = text[length + at + 2..].get(..name.len());
+                inside.is_some_and(|inside| inside.eq_ignore_ascii_case(&name))
+            });
+            return end.map_or(text.len(), |(at, _)| length + at);
         }
         "img" => {
-            if let Some(url) = attribute(whole, "src").and_then(|src| safe(&src, base)) {
+            if let Some(url) = attribute(whole, "src").and_then(|src| links.page(&src)) {
                 let alt = attribute(whole, "alt")
                     .unwrap_or_default()
                     .replace(['[', ']', '\n'], " ");
@@ -284,7 +315,7 @@ fn tag(out: &mut String, text: &str, base: &Url, open: &mut Option<String>) -> u
         }
         "a" => {
             if open.is_none()
-                && let Some(url) = attribute(whole, "href").and_then(|href| safe(&href, base))
+                && let Some(url) = attribute(whole, "href").and_then(|href| links.page(&href))
             {
                 out.push('[');
                 *open = Some(url);
@@ -342,25 +373,11 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
 /// The headings of a markdown document that begin with `#`, and its inline links.
 pub(super) fn headings_and_links(markdown: &str, base: &Url) -> (Vec<Heading>, Vec<Link>) {
     let (mut headings, mut links) = (Vec::new(), Vec::new());
-    let mut fence: Option<&str> = None;
-    for line in markdown.lines() {
-        let trimmed = line.trim_start();
-        let mark = if trimmed.starts_with("```") {
-            Some("```")
-        } else if trimmed.starts_with("~~~") {
-            Some("~~~")
-        } else {
-            None
-        };
-        if mark.is_some() && (fence.is_none() || fence == mark) {
-            fence = if fence.is_none() { mark } else { None };
-            continue;
+    for (line, is_code) in lines(markdown) {
+        if !is_code {
+            headings.extend(heading(line.trim_start()));
+            collect_links(line, base, &mut links);
         }
-        if fence.is_some() {
-            continue;
-        }
-        headings.extend(heading(trimmed));
-        collect_links(line, base, &mut links);
     }
     (headings, links)
 }

@@ -1,6 +1,7 @@
 //! Tables of data as GitHub's markdown tables. Rows are not padded to the widest, which the format allows: a page
 //! could make that larger than itself by far. Knows the outline; which tables hold data is its own answer.
 
+use super::inline::Writer;
 use super::outline::{NodeId, Outline, Shape};
 
 pub(super) struct Table {
@@ -82,6 +83,53 @@ pub(super) fn push_delimiters(out: &mut String, columns: usize) {
     for _ in 0..columns {
         out.push_str(" --- |");
     }
+}
+
+/// A table of plain values. Its rows are written as they come, so that nothing but the markdown is kept of them; how wide
+/// the first row, the header, has to be is known at the end.
+#[derive(Debug, Default)]
+pub(super) struct ValueTable {
+    text: String,
+    /// The cells of the header, and where it ends.
+    header: (usize, usize),
+    columns: usize,
+    pub(super) rows: usize,
+}
+
+impl ValueTable {
+    /// Adds a row of cells, each as [`value`] gives it.
+    pub(super) fn push(&mut self, cells: &[String]) {
+        push_row(&mut self.text, cells, 0);
+        if self.rows == 0 {
+            self.header = (cells.len(), self.text.len());
+        }
+        self.text.push('\n');
+        self.columns = self.columns.max(cells.len());
+        self.rows += 1;
+    }
+
+    /// Bytes so far.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    pub(super) fn markdown(mut self) -> String {
+        if self.rows > 0 {
+            let (cells, end) = self.header;
+            let mut rest = " |".repeat(self.columns - cells);
+            rest.push('\n');
+            push_delimiters(&mut rest, self.columns);
+            self.text.insert_str(end, &rest);
+        }
+        self.text
+    }
+}
+
+/// A plain text as a cell's inline markdown, on one line.
+pub(super) fn value(text: &str) -> String {
+    let mut writer = Writer::default();
+    writer.text(text.trim());
+    writer.text.replace('|', "\\|").replace('\n', " ")
 }
 
 /// Adds a block to a cell: on the same line, which `<br>` alone can break, and with pipes escaped, in code too

@@ -97,6 +97,28 @@ fn anchor(heading: &str) -> String {
         .collect()
 }
 
+/// A kind of document is a row of one table; these lists are written by hand, each in one line.
+#[test]
+fn every_kind_of_document_is_named() {
+    for file in [
+        README,
+        OPERATING,
+        "src/domain/refusal.rs",
+        "src/pages/docs/faq.rs",
+    ] {
+        let text = read(file);
+        let lists: Vec<&str> = text.lines().filter(|line| line.contains("EPUB")).collect();
+        assert_eq!(lists.len(), 1, "{file}");
+        for row in context402::markdown::KINDS {
+            assert!(
+                lists[0].contains(row.name),
+                "{file} does not name {}",
+                row.name
+            );
+        }
+    }
+}
+
 #[test]
 fn the_readme_is_short() {
     let text = read(README);

@@ -1,8 +1,11 @@
 //! Separated values as a table of markdown (RFC 4180, and the tabs and semicolons of others). The first row is the
 //! header, since a table in markdown needs one.
 
-use super::super::inline::Writer;
-use super::super::tables::{push_delimiters, push_row};
+use url::Url;
+
+use super::super::tables::{ValueTable, value};
+use super::super::{Page, Warning};
+use super::left_out;
 
 /// Rows that are given; what is left out is said below the table.
 const ROWS_MAX: usize = 5_000;
@@ -11,55 +14,37 @@ const MARKDOWN_BYTES_MAX: usize = 10 * 1024 * 1024;
 /// Records by which the separator is told.
 const SAMPLED_RECORDS: usize = 20;
 
-pub(super) struct Written {
-    pub(super) markdown: String,
-    pub(super) is_cut: bool,
-}
-
-pub(super) fn markdown(text: &str) -> Written {
+pub(super) fn page(text: &str, _: &Url) -> Page {
     // A line that Excel reads and hides.
     let announced = text.strip_prefix("sep=").and_then(|rest| {
         let (line, text) = rest.split_once('\n')?;
         (line.len() == 1).then(|| (line.as_bytes()[0], text))
     });
     let (separator, text) = announced.unwrap_or_else(|| (separator(text), text));
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    let (mut columns, mut count, mut bytes) = (0, 0, 0);
+    let mut table = ValueTable::default();
+    let mut count = 0;
     for record in Records::new(text, separator) {
         if record.iter().all(|cell| cell.trim().is_empty()) {
             continue;
         }
         count += 1;
-        if rows.len() > ROWS_MAX || bytes > MARKDOWN_BYTES_MAX / 2 {
+        if table.rows > ROWS_MAX || table.bytes() > MARKDOWN_BYTES_MAX / 2 {
             continue;
         }
-        let cells: Vec<String> = record.iter().map(|cell| escaped(cell)).collect();
-        bytes += cells.iter().map(|cell| cell.len() + 3).sum::<usize>();
-        columns = columns.max(cells.len());
-        rows.push(cells);
+        let cells: Vec<String> = record.iter().map(|cell| value(cell)).collect();
+        table.push(&cells);
     }
-    let mut markdown = String::with_capacity(bytes + 16 * columns);
-    for (at, row) in rows.iter().enumerate() {
-        push_row(&mut markdown, row, if at == 0 { columns } else { 0 });
-        markdown.push('\n');
-        if at == 0 {
-            push_delimiters(&mut markdown, columns);
-            markdown.push('\n');
-        }
+    let rows = table.rows;
+    let mut page = Page {
+        markdown: table.markdown(),
+        ..Page::default()
+    };
+    if count > rows {
+        let left_out = left_out(rows - 1, count - 1, "rows");
+        page.markdown.push_str(&left_out);
+        page.warnings.push(Warning::Truncated);
     }
-    let is_cut = count > rows.len();
-    if is_cut {
-        let (given, all) = (rows.len() - 1, count - 1);
-        markdown.push_str(&format!("\nThe first {given} of {all} rows are given.\n"));
-    }
-    Written { markdown, is_cut }
-}
-
-/// A cell as inline markdown on one line.
-fn escaped(cell: &str) -> String {
-    let mut writer = Writer::default();
-    writer.text(cell.trim());
-    writer.text.replace('|', "\\|").replace('\n', " ")
+    page
 }
 
 /// The separator that gives the first records the same number of cells, and the most of them.
@@ -149,8 +134,15 @@ fn quoted(text: &str, start: usize, cell: &mut String) -> usize {
 mod tests {
     use super::*;
 
+    fn read(text: &str) -> Page {
+        page(
+            text,
+            &Url::parse("https://example.org/").expect("a valid URL"),
+        )
+    }
+
     fn check(text: &str, expected: &str) {
-        assert_eq!(markdown(text).markdown, expected, "{text}");
+        assert_eq!(read(text).markdown, expected, "{text}");
     }
 
     #[test]
@@ -182,15 +174,14 @@ mod tests {
 
     #[test]
     fn rows_beyond_the_bound_are_counted() {
-        let written = markdown(&"a,b\n".repeat(ROWS_MAX + 11));
-        assert!(written.is_cut);
+        let page = read(&"a,b\n".repeat(ROWS_MAX + 11));
+        assert_eq!(page.warnings, [Warning::Truncated]);
         assert!(
-            written
-                .markdown
-                .ends_with("\nThe first 5000 of 5010 rows are given.\n")
+            page.markdown
+                .ends_with("\nShowing the first 5,000 of 5,010 rows.\n")
         );
-        assert_eq!(written.markdown.lines().count(), ROWS_MAX + 4);
+        assert_eq!(page.markdown.lines().count(), ROWS_MAX + 4);
         // Quotes that never end do not make the reading slow.
-        assert!(!markdown(&"\",".repeat(2_000)).markdown.is_empty());
+        assert!(!read(&"\",".repeat(2_000)).markdown.is_empty());
     }
 }

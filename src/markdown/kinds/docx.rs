@@ -1,7 +1,7 @@
 //! DOCX (ECMA-376, WordprocessingML): paragraphs, headings, lists, tables, links, notes. Deleted text, field codes and
 //! pictures are left out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::super::ConvertError;
 use super::markup::{Document, Html, dublin_core, is_address, local};
@@ -12,6 +12,8 @@ use super::zip::Archive;
 const REMEMBERED_MAX: usize = 10_000;
 /// Lists in lists.
 const LEVELS_MAX: usize = 9;
+/// Columns that one cell may take.
+const SPAN_MAX: usize = 64;
 
 pub(super) fn document(bytes: &[u8]) -> Result<Document, ConvertError> {
     let archive = Archive::open(bytes)?;
@@ -22,20 +24,17 @@ pub(super) fn document(bytes: &[u8]) -> Result<Document, ConvertError> {
         ordered: numbering(&archive.text("word/numbering.xml").unwrap_or_default()),
         ..Writer::default()
     };
-    let mut is_whole = walk(&text, |event| writer.take(event));
-    writer.close_lists(0);
+    writer.read(&text);
+    drop(text);
     for (part, kind) in [("footnotes", "footnote"), ("endnotes", "endnote")] {
-        if writer.notes.iter().any(|(other, _)| *other == kind) {
+        if writer.notes.keys().any(|(other, _)| *other == kind) {
             let text = archive.text(&format!("word/{part}.xml"));
             writer.links = relations(&archive, &format!("word/_rels/{part}.xml.rels"));
-            is_whole &= walk(&text.unwrap_or_default(), |event| writer.take(event));
+            writer.is_cut |= text.is_none();
+            writer.read(&text.unwrap_or_default());
         }
     }
-    let mut document = Document {
-        is_cut: !is_whole || writer.out.is_cut || archive.is_cut(),
-        html: writer.out.html,
-        ..Document::default()
-    };
+    let mut document = writer.out.document(writer.is_cut || archive.is_cut());
     if let Some(text) = archive.text("docProps/core.xml") {
         dublin_core(&text, &mut document.metadata);
     }
@@ -90,11 +89,14 @@ fn headings(text: &str) -> HashMap<String, u8> {
     found
 }
 
-/// The lists that count, by number and level.
-fn numbering(text: &str) -> HashMap<(String, usize), bool> {
-    let mut formats: HashMap<(String, usize), bool> = HashMap::new();
-    let mut lists: HashMap<(String, usize), bool> = HashMap::new();
-    let (mut kind, mut number, mut level) = (String::new(), String::new(), 0);
+/// A list's number, and the level in it.
+type Level = (u32, usize);
+
+/// The levels that count.
+fn numbering(text: &str) -> HashSet<Level> {
+    let mut formats: HashSet<Level> = HashSet::new();
+    let mut lists: HashSet<Level> = HashSet::new();
+    let (mut kind, mut number, mut level) = (None, None, 0);
     walk(text, |event| {
         let Event::Open(element, _) = event else {
             return;
@@ -102,36 +104,29 @@ fn numbering(text: &str) -> HashMap<(String, usize), bool> {
         if formats.len() + lists.len() > REMEMBERED_MAX {
             return;
         }
+        let attribute = |name: &str| element.attribute(name).and_then(|id| id.parse().ok());
         match local(&element.name) {
-            "abstractNum" => element
-                .attribute("w:abstractNumId")
-                .unwrap_or("")
-                .clone_into(&mut kind),
-            "lvl" => {
-                level = element
-                    .attribute("w:ilvl")
-                    .and_then(|level| level.parse().ok())
-                    .unwrap_or(0)
+            "abstractNum" => kind = attribute("w:abstractNumId"),
+            "lvl" => level = level_of(element.attribute("w:ilvl")),
+            "numFmt" if !matches!(value(element), "bullet" | "none") => {
+                formats.extend(kind.map(|kind| (kind, level)));
             }
-            "numFmt" => {
-                let counts = !matches!(value(element), "bullet" | "none");
-                formats.insert((kind.clone(), level), counts);
-            }
-            "num" => element
-                .attribute("w:numId")
-                .unwrap_or("")
-                .clone_into(&mut number),
+            "num" => number = attribute("w:numId"),
             "abstractNumId" => {
-                for level in 0..LEVELS_MAX {
-                    if formats.get(&(value(element).to_owned(), level)) == Some(&true) {
-                        lists.insert((number.clone(), level), true);
-                    }
+                if let (Some(number), Some(kind)) = (number, attribute("w:val")) {
+                    let levels = (0..LEVELS_MAX).filter(|level| formats.contains(&(kind, *level)));
+                    lists.extend(levels.map(|level| (number, level)));
                 }
             }
             _ => {}
         }
     });
     lists
+}
+
+fn level_of(value: Option<&str>) -> usize {
+    let level = value.and_then(|level| level.parse().ok());
+    level.unwrap_or(0).min(LEVELS_MAX - 1)
 }
 
 fn value(element: &Element) -> &str {
@@ -145,18 +140,27 @@ fn is_on(element: &Element) -> bool {
 
 #[derive(Default)]
 struct Paragraph {
-    html: Html,
     heading: Option<u8>,
-    list: Option<(String, usize)>,
+    /// `None` and the list with the number 0 are none.
+    list: Option<Level>,
     /// Bold, italic, struck out: what is open.
     marks: [bool; 3],
+    begun: Option<Begun>,
 }
 
-const MARKS: [(&str, &str); 3] = [
-    ("<strong>", "</strong>"),
-    ("<em>", "</em>"),
-    ("<del>", "</del>"),
-];
+/// How a paragraph with content began.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begun {
+    /// As an element of its own.
+    Block,
+    /// As the item of a list, which may go on behind it.
+    Item,
+    /// In a text box, whose paragraph goes on around it.
+    Inline,
+}
+
+const MARKS: [&str; 3] = ["strong", "em", "del"];
+const HEADINGS: [&str; 6] = ["h1", "h2", "h3", "h4", "h5", "h6"];
 
 /// What an open element is, as far as its end does something.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -177,19 +181,31 @@ enum Open {
 #[derive(Default)]
 struct Writer {
     out: Html,
+    is_cut: bool,
     links: HashMap<String, String>,
     headings: HashMap<String, u8>,
-    ordered: HashMap<(String, usize), bool>,
+    ordered: HashSet<Level>,
     open: Vec<Open>,
     paragraphs: Vec<Paragraph>,
+    /// Of each open cell how many columns it takes.
+    spans: Vec<usize>,
     /// Of each open list whether it counts.
     lists: Vec<bool>,
     run: [bool; 3],
-    /// Notes that the text refers to, by kind and number; their places here are their numbers.
-    notes: Vec<(&'static str, String)>,
+    /// The numbers of the notes that the text refers to, by kind and number there.
+    notes: HashMap<(&'static str, i64), usize>,
 }
 
 impl Writer {
+    /// Reads a part, and ends what it left open.
+    fn read(&mut self, text: &str) {
+        self.is_cut |= !walk(text, |event| self.take(event));
+        while let Some(open) = self.open.pop() {
+            self.closed(open);
+        }
+        self.close_lists(0);
+    }
+
     fn take(&mut self, event: &Event<'_>) {
         match event {
             Event::Open(element, _) => {
@@ -232,12 +248,12 @@ impl Writer {
                 }
                 Open::Other
             }
-            "ilvl" | "numId" => {
+            name @ ("ilvl" | "numId") => {
                 if let Some(paragraph) = self.paragraphs.last_mut() {
                     let list = paragraph.list.get_or_insert_default();
-                    match local(&element.name) {
-                        "ilvl" => list.1 = value(element).parse().unwrap_or(0).min(LEVELS_MAX - 1),
-                        _ => value(element).clone_into(&mut list.0),
+                    match name {
+                        "ilvl" => list.1 = level_of(Some(value(element))),
+                        _ => list.0 = value(element).parse().unwrap_or(0),
                     }
                 }
                 Open::Other
@@ -247,48 +263,49 @@ impl Writer {
                 Open::Run
             }
             "rPr" if self.open.last() == Some(&Open::Run) => Open::RunProperties,
-            "b" if in_properties => self.mark(0, element),
-            "i" if in_properties => self.mark(1, element),
-            "strike" | "dstrike" if in_properties => self.mark(2, element),
+            "b" if in_properties => self.switch(0, element),
+            "i" if in_properties => self.switch(1, element),
+            "strike" | "dstrike" if in_properties => self.switch(2, element),
             "t" => Open::Text,
             "tab" if self.open.last() == Some(&Open::Run) => self.text_of_element(" "),
+            "noBreakHyphen" => self.text_of_element("-"),
             "br" | "cr" => {
-                if let Some(paragraph) = self.paragraphs.last_mut() {
-                    paragraph.html.markup("<br>");
+                if self.paragraphs.last().is_some_and(|it| it.begun.is_some()) {
+                    self.out.void("br");
                 }
                 Open::Other
             }
-            "noBreakHyphen" => self.text_of_element("-"),
-            "hyperlink" => {
-                let target = element.attribute("r:id").and_then(|id| self.links.get(id));
-                let target = target.filter(|target| is_address(target)).cloned();
-                match (target, self.paragraphs.last_mut()) {
-                    (Some(target), Some(paragraph)) => {
-                        paragraph.mark([false; 3]);
-                        paragraph.html.start("a", "href", &target);
-                        Open::Link
-                    }
-                    _ => Open::Other,
-                }
-            }
+            "hyperlink" => self.link(element),
             "tbl" => {
                 self.close_lists(0);
-                self.out.markup("<table>");
+                self.out.open("table");
                 Open::Table
             }
             "tr" => {
-                self.out.markup("<tr>");
+                self.close_lists(0);
+                self.out.open("tr");
                 Open::Row
             }
             "tc" => {
-                self.out.markup("<td>");
+                self.close_lists(0);
+                self.out.open("td");
+                self.spans.push(1);
                 Open::Cell
+            }
+            "gridSpan" => {
+                if let (Some(span), Ok(columns)) = (self.spans.last_mut(), value(element).parse()) {
+                    *span = SPAN_MAX.min(columns);
+                }
+                Open::Other
             }
             "footnoteReference" => self.reference("footnote", element),
             "endnoteReference" => self.reference("endnote", element),
-            "footnote" | "endnote" => self.note(element),
+            "footnote" => self.note("footnote", element),
+            "endnote" => self.note("endnote", element),
             // What was deleted, what a field is made from, and what stands in for what is not understood.
             "del" | "moveFrom" | "delText" | "instrText" | "Fallback" => Open::Skipped,
+            // Formats as they were before a change that is tracked.
+            name if name.ends_with("PrChange") => Open::Skipped,
             _ => Open::Other,
         }
     }
@@ -297,26 +314,32 @@ impl Writer {
         match open {
             Open::Paragraph => self.end_paragraph(),
             Open::Link => {
-                if let Some(paragraph) = self.paragraphs.last_mut() {
-                    paragraph.mark([false; 3]);
-                    paragraph.html.markup("</a>");
-                }
+                self.mark([false; 3]);
+                self.out.close();
             }
-            Open::Table => self.out.markup("</table>"),
-            Open::Row => self.out.markup("</tr>"),
+            Open::Table | Open::Row => {
+                self.close_lists(0);
+                self.out.close();
+            }
             Open::Cell => {
                 self.close_lists(0);
-                self.out.markup("</td>");
+                self.out.close();
+                // The columns behind it keep their place.
+                for _ in 1..self.spans.pop().unwrap_or(1) {
+                    self.out.open("td");
+                    self.out.close();
+                }
             }
             Open::Note => {
                 self.close_lists(0);
-                self.out.markup("</li></ol>");
+                self.out.close();
+                self.out.close();
             }
             Open::Other | Open::RunProperties | Open::Run | Open::Text | Open::Skipped => {}
         }
     }
 
-    fn mark(&mut self, number: usize, element: &Element) -> Open {
+    fn switch(&mut self, number: usize, element: &Element) -> Open {
         self.run[number] = is_on(element);
         Open::Other
     }
@@ -327,128 +350,151 @@ impl Writer {
     }
 
     fn text(&mut self, text: &str) {
-        let run = self.run;
-        if let Some(paragraph) = self.paragraphs.last_mut() {
-            let is_blank = text.trim().is_empty();
-            if !is_blank {
-                paragraph.mark(match paragraph.heading {
-                    Some(_) => [false; 3],
-                    None => run,
-                });
-            }
-            paragraph.html.text(text);
+        let is_blank = text.trim().is_empty();
+        let Some(paragraph) = self.paragraphs.last() else {
+            return;
+        };
+        if is_blank && paragraph.begun.is_none() {
+            return;
         }
+        let is_heading = paragraph.heading.is_some();
+        self.begin();
+        if !is_blank {
+            self.mark(if is_heading { [false; 3] } else { self.run });
+        }
+        self.out.text(text);
+    }
+
+    fn link(&mut self, element: &Element) -> Open {
+        let id = element.attribute("r:id").unwrap_or("");
+        let has_target = self.links.get(id).is_some_and(|target| is_address(target));
+        if !has_target || self.paragraphs.is_empty() {
+            return Open::Other;
+        }
+        self.begin();
+        self.mark([false; 3]);
+        let target = self.links.get(id).map_or("", String::as_str);
+        self.out.open_with("a", "href", target);
+        Open::Link
     }
 
     fn reference(&mut self, kind: &'static str, element: &Element) -> Open {
-        let id = element.attribute("w:id").unwrap_or("").to_owned();
-        if self.notes.len() < REMEMBERED_MAX {
-            self.notes.push((kind, id));
-            let number = self.notes.len();
-            if let Some(paragraph) = self.paragraphs.last_mut() {
-                paragraph.mark([false; 3]);
-                paragraph
-                    .html
-                    .markup(&format!("<sup><a href=\"#fn{number}\">{number}</a></sup>"));
-            }
+        let id = element.attribute("w:id").and_then(|id| id.parse().ok());
+        let Some(id) = id.filter(|_| !self.paragraphs.is_empty()) else {
+            return Open::Other;
+        };
+        let next = self.notes.len() + 1;
+        if next > REMEMBERED_MAX && !self.notes.contains_key(&(kind, id)) {
+            self.is_cut = true;
+            return Open::Other;
         }
+        let number = *self.notes.entry((kind, id)).or_insert(next);
+        self.begin();
+        self.mark([false; 3]);
+        self.out.open("sup");
+        self.out.open_with("a", "href", &format!("#fn{number}"));
+        self.out.text(&number.to_string());
+        self.out.close();
+        self.out.close();
         Open::Other
     }
 
-    fn note(&mut self, element: &Element) -> Open {
-        let id = element.attribute("w:id").unwrap_or("");
-        let kind = local(&element.name);
-        let place = self
-            .notes
-            .iter()
-            .position(|note| note.0 == kind && note.1 == id);
-        let Some(place) = place else {
+    fn note(&mut self, kind: &'static str, element: &Element) -> Open {
+        let id = element.attribute("w:id").and_then(|id| id.parse().ok());
+        let Some(number) = id.and_then(|id| self.notes.get(&(kind, id))) else {
             return Open::Skipped;
         };
-        self.out.markup(&format!("<ol><li id=\"fn{}\">", place + 1));
+        self.out.open("ol");
+        self.out.open_with("li", "id", &format!("fn{number}"));
         Open::Note
     }
 
-    fn end_paragraph(&mut self) {
-        let Some(mut paragraph) = self.paragraphs.pop() else {
-            return;
-        };
-        paragraph.mark([false; 3]);
-        self.out.is_cut |= paragraph.html.is_cut;
-        let html = paragraph.html.html;
-        if html.trim().is_empty() {
-            return;
-        }
-        // A text box in a paragraph.
-        if let Some(around) = self.paragraphs.last_mut() {
-            around.html.markup(&html);
-            around.html.markup("<br>");
-            return;
-        }
-        match (
-            paragraph.heading,
-            paragraph.list.filter(|(number, _)| number != "0"),
-        ) {
-            (Some(level), _) => {
-                self.close_lists(0);
-                self.out.markup(&format!("<h{level}>{html}</h{level}>"));
+    /// Writes the starts of the open paragraphs that have none yet: what they are is known when their content comes.
+    fn begin(&mut self) {
+        for at in 0..self.paragraphs.len() {
+            let paragraph = &self.paragraphs[at];
+            if paragraph.begun.is_some() {
+                continue;
             }
-            (None, Some(list)) => self.item(&list, &html),
-            (None, None) => {
-                self.close_lists(0);
-                self.out.markup(&format!("<p>{html}</p>"));
-            }
+            let list = paragraph.list.filter(|(number, _)| *number != 0);
+            let begun = match (at, paragraph.heading, list) {
+                (1.., _, _) => {
+                    self.out.void("br");
+                    Begun::Inline
+                }
+                (0, None, Some(list)) => {
+                    self.item(list);
+                    Begun::Item
+                }
+                (0, heading, _) => {
+                    self.close_lists(0);
+                    let name = heading.and_then(|level| HEADINGS.get(usize::from(level) - 1));
+                    self.out.open(name.copied().unwrap_or("p"));
+                    Begun::Block
+                }
+            };
+            self.paragraphs[at].begun = Some(begun);
         }
     }
 
-    fn item(&mut self, list: &(String, usize), html: &str) {
-        let counts = self.ordered.contains_key(list);
+    fn end_paragraph(&mut self) {
+        self.mark([false; 3]);
+        let paragraph = self.paragraphs.pop();
+        match paragraph.and_then(|paragraph| paragraph.begun) {
+            Some(Begun::Block) => self.out.close(),
+            Some(Begun::Inline) => self.out.void("br"),
+            Some(Begun::Item) | None => {}
+        }
+    }
+
+    fn item(&mut self, list: Level) {
+        let counts = self.ordered.contains(&list);
         self.close_lists(list.1 + 1);
         if self.lists.len() == list.1 + 1 && self.lists.last() != Some(&counts) {
             self.close_lists(list.1);
         }
         if self.lists.len() == list.1 + 1 {
-            self.out.markup("</li><li>");
+            self.out.close();
+            self.out.open("li");
         }
         while self.lists.len() < list.1 + 1 {
-            self.out
-                .markup(if counts { "<ol><li>" } else { "<ul><li>" });
+            self.out.open(if counts { "ol" } else { "ul" });
+            self.out.open("li");
             self.lists.push(counts);
         }
-        self.out.markup(html);
     }
 
     fn close_lists(&mut self, left: usize) {
         while self.lists.len() > left {
-            let counts = self.lists.pop() == Some(true);
-            self.out
-                .markup(if counts { "</li></ol>" } else { "</li></ul>" });
+            self.lists.pop();
+            self.out.close();
+            self.out.close();
         }
     }
-}
 
-impl Paragraph {
     /// Ends marks that are over and begins new ones.
     fn mark(&mut self, wanted: [bool; 3]) {
-        if self.marks == wanted {
+        let Some(paragraph) = self.paragraphs.last_mut() else {
+            return;
+        };
+        let open = std::mem::replace(&mut paragraph.marks, wanted);
+        if open == wanted {
             return;
         }
-        for (open, (_, end)) in self.marks.iter().zip(MARKS).rev() {
-            if *open {
-                self.html.markup(end);
-            }
+        for _ in open.iter().filter(|is_open| **is_open) {
+            self.out.close();
         }
-        for (begins, (start, _)) in wanted.iter().zip(MARKS) {
+        for (begins, name) in wanted.iter().zip(MARKS) {
             if *begins {
-                self.html.markup(start);
+                self.out.open(name);
             }
         }
-        self.marks = wanted;
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::markup::HTML_BYTES_MAX;
     use super::super::zip::tests::archive;
     use super::*;
 
@@ -513,5 +559,83 @@ mod tests {
             r#"<w:p><w:r><w:t>text</w:t></w:r><w:r><w:footnoteReference w:id="2"/></w:r><w:del><w:r><w:delText>gone</w:delText></w:r></w:del></w:p>"#,
             "<p>text<sup><a href=\"#fn1\">1</a></sup></p><ol><li id=\"fn1\"><p>See the manual.</p></li></ol>",
         );
+        // Two references to one note have one number.
+        let reference = r#"<w:p><w:r><w:t>a</w:t><w:footnoteReference w:id="2"/></w:r></w:p>"#;
+        let text = html(&reference.repeat(2));
+        assert_eq!(text.matches("<sup><a href=\"#fn1\">1</a></sup>").count(), 2);
+        assert_eq!(text.matches("<li").count(), 1);
+    }
+
+    #[test]
+    fn cells_of_several_columns_keep_the_others_in_place() {
+        let cell = |properties: &str, text: &str| {
+            format!(
+                "<w:tc><w:tcPr>{properties}</w:tcPr><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:tc>"
+            )
+        };
+        check(
+            &format!(
+                "<w:tbl><w:tr>{}{}</w:tr></w:tbl>",
+                cell("<w:gridSpan w:val=\"2\"/>", "a"),
+                cell("", "b")
+            ),
+            "<table><tr><td><p>a</p></td><td></td><td><p>b</p></td></tr></table>",
+        );
+        let wide = format!(
+            "<w:tbl><w:tr>{}</w:tr></w:tbl>",
+            cell("<w:gridSpan w:val=\"99999999\"/>", "a")
+        );
+        assert_eq!(html(&wide).matches("<td>").count(), SPAN_MAX);
+    }
+
+    #[test]
+    fn formats_from_before_a_change_do_not_count() {
+        check(
+            r#"<w:p><w:pPr><w:pPrChange><w:pPr><w:pStyle w:val="H1"/></w:pPr></w:pPrChange></w:pPr><w:r><w:rPr><w:i/><w:rPrChange><w:rPr><w:b/></w:rPr></w:rPrChange></w:rPr><w:t>a</w:t></w:r></w:p>"#,
+            "<p><em>a</em></p>",
+        );
+    }
+
+    #[test]
+    fn text_boxes_stand_in_their_paragraph() {
+        let inside = "<w:txbxContent><w:p><w:r><w:t>in</w:t></w:r></w:p><w:tbl><w:tr><w:tc><w:p><w:r><w:t>cell</w:t></w:r></w:p></w:tc></w:tr></w:tbl></w:txbxContent>";
+        check(
+            &format!(
+                "<w:p><w:r><w:t>a</w:t></w:r><w:r><w:rPr><w:b/></w:rPr>{inside}</w:r><w:r><w:t>b</w:t></w:r></w:p>"
+            ),
+            "<p>a<br>in<br><table><tr><td><br>cell<br></td></tr></table>b</p>",
+        );
+    }
+
+    /// Everything that once grew with the number of references: targets of links, numbers of lists, notes, paragraphs in
+    /// paragraphs.
+    #[test]
+    fn what_is_referred_to_often_stays_within_the_bound() {
+        let long = "x".repeat(4_000);
+        let links = format!("<a><Relationship Id='r' Target='https://gate.example/{long}'/></a>");
+        let link = "<w:hyperlink r:id='r'><w:r><w:t>a</w:t></w:r></w:hyperlink>";
+        let boxes = format!("{}{}", "<w:p><w:r><w:t>a".repeat(60), link.repeat(50));
+        let numbers = format!(
+            "<a><w:abstractNum w:abstractNumId='{long}'>{}</w:abstractNum></a>",
+            "<w:lvl w:ilvl='0'><w:numFmt w:val='decimal'/></w:lvl>".repeat(50_000)
+        );
+        assert!(numbering(&numbers).is_empty());
+        let references: String = (0..REMEMBERED_MAX + 5)
+            .map(|id| format!("<w:p><w:r><w:footnoteReference w:id='{id}'/></w:r></w:p>"))
+            .collect();
+        for body in [
+            format!("<w:p>{}</w:p>", link.repeat(5_000)),
+            boxes.repeat(100),
+            references,
+        ] {
+            let bytes = archive(&[
+                ("[Content_Types].xml", b""),
+                ("word/document.xml", body.as_bytes()),
+                ("word/_rels/document.xml.rels", links.as_bytes()),
+            ]);
+            let document = document(&bytes).expect("a document");
+            assert!(document.is_cut);
+            assert!(document.html.len() <= HTML_BYTES_MAX);
+        }
     }
 }

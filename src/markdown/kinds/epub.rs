@@ -1,23 +1,24 @@
 //! EPUB 2 and 3: the chapters of a book in the order in which they are read. Their markup is XHTML already; what is
 //! kept of it are the elements, and the attributes that lead to notes and out of the book.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::super::ConvertError;
 use super::markup::{Document, Html, dublin_core, is_address, local};
-use super::xml::{Event, walk};
+use super::xml::{Element, Event, walk};
 use super::zip::Archive;
 
 /// Chapters that are read.
 const CHAPTERS_MAX: usize = 2_000;
+/// Files of a book that are looked at: pictures and fonts are among them.
+const FILES_MAX: usize = 10_000;
 /// Elements whose content is no text of the book.
 const SKIPPED: [&str; 7] = ["head", "script", "style", "svg", "img", "audio", "video"];
 /// Elements that are written as they are.
-const KEPT: [&str; 34] = [
+const KEPT: [&str; 32] = [
     "aside",
     "b",
     "blockquote",
-    "br",
     "caption",
     "cite",
     "code",
@@ -33,7 +34,6 @@ const KEPT: [&str; 34] = [
     "h4",
     "h5",
     "h6",
-    "hr",
     "i",
     "ol",
     "p",
@@ -66,63 +66,85 @@ pub(super) fn document(bytes: &[u8]) -> Result<Document, ConvertError> {
         }
     });
     let text = archive.main_text(&package)?;
-    if archive.text("META-INF/rights.xml").is_some() {
+    let folder = package.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let (chapters, mut is_cut) = chapters(&text, folder);
+    let encrypted = encrypted(&archive.text("META-INF/encryption.xml").unwrap_or_default());
+    if chapters.iter().any(|path| encrypted.contains(path)) {
         return Err(ConvertError::EncryptedDocument);
     }
-    let (chapters, mut is_cut) = chapters(
-        &text,
-        package.rsplit_once('/').map_or("", |(folder, _)| folder),
-    );
     let mut out = Html::default();
     for (number, chapter) in chapters.iter().enumerate() {
-        if let Some(text) = archive.text(chapter) {
-            is_cut |= !write(&text, number, &mut out);
+        if out.is_cut() {
+            break;
+        }
+        match archive.text(chapter) {
+            Some(text) => is_cut |= !write(&text, number, &mut out),
+            None => is_cut = true,
         }
     }
-    let mut document = Document {
-        is_cut: is_cut || out.is_cut || archive.is_cut(),
-        html: out.html,
-        ..Document::default()
-    };
+    let mut document = out.document(is_cut || archive.is_cut());
     dublin_core(&text, &mut document.metadata);
     Ok(document)
 }
 
-/// The paths of the chapters, and whether there are more than are read.
+/// The files that are encrypted (OCF 4.2.6.3.2). Fonts often are, so that nobody takes them out of the book.
+fn encrypted(text: &str) -> HashSet<String> {
+    let mut found = HashSet::new();
+    walk(text, |event| {
+        if let Event::Open(element, _) = event
+            && local(&element.name) == "CipherReference"
+            && found.len() < FILES_MAX
+        {
+            found.extend(element.attribute("URI").map(|path| place("", path)));
+        }
+    });
+    found
+}
+
+/// The paths of the chapters, and whether some are left out.
 fn chapters(package: &str, folder: &str) -> (Vec<String>, bool) {
-    let mut files: HashMap<String, String> = HashMap::new();
+    // `None` for a file that is no text.
+    let mut files: HashMap<String, Option<String>> = HashMap::new();
     let mut order: Vec<String> = Vec::new();
-    walk(package, |event| {
+    let is_whole = walk(package, |event| {
         let Event::Open(element, _) = event else {
             return;
         };
         match local(&element.name) {
-            "item" if files.len() < CHAPTERS_MAX => {
+            "item" if files.len() < FILES_MAX => {
                 let is_text = element
                     .attribute("media-type")
                     .is_none_or(|kind| kind.contains("html"));
                 if let (Some(id), Some(path)) = (element.attribute("id"), element.attribute("href"))
-                    && is_text
                 {
-                    files.insert(id.to_owned(), place(folder, path));
+                    let path = is_text.then(|| place(folder, path));
+                    files.insert(id.to_owned(), path);
                 }
             }
             "itemref" if element.attribute("linear") != Some("no") => {
-                order.extend(element.attribute("idref").map(str::to_owned));
+                let id = element.attribute("idref").unwrap_or("");
+                if order.len() <= CHAPTERS_MAX {
+                    order.push(id.to_owned());
+                }
             }
             _ => {}
         }
     });
-    let is_cut = order.len() > CHAPTERS_MAX;
-    order.truncate(CHAPTERS_MAX);
-    let found = order.iter().filter_map(|id| files.get(id).cloned());
-    (found.collect(), is_cut)
+    let mut is_cut = !is_whole || order.len() > CHAPTERS_MAX;
+    let mut found = Vec::new();
+    for id in order.iter().take(CHAPTERS_MAX) {
+        match files.get(id) {
+            Some(path) => found.extend(path.clone()),
+            None => is_cut = true,
+        }
+    }
+    (found, is_cut)
 }
 
 /// A path in the archive; names in it may be written as in addresses.
 fn place(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    let path = path.replace("%20", " ");
+    let path = percent_decoded(path);
     for part in path.split('/') {
         match part {
             ".." => {
@@ -135,47 +157,35 @@ fn place(folder: &str, path: &str) -> String {
     parts.join("/")
 }
 
+fn percent_decoded(path: &str) -> String {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let [first, after @ ..] = rest {
+        let digits = after.get(..2).filter(|_| *first == b'%');
+        match digits.and_then(|digits| hex::decode(digits).ok()) {
+            Some(byte) => {
+                bytes.extend(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// Writes a chapter; whether all of it could be read. Its ids are its own, so they get its number.
 fn write(text: &str, chapter: usize, out: &mut Html) -> bool {
     let mut skipped = 0usize;
-    let mut open: Vec<String> = Vec::new();
+    // Of each open element whether it is written.
+    let mut open: Vec<bool> = Vec::new();
     let is_whole = walk(text, |event| match event {
         Event::Open(element, _) => {
             let name = local(&element.name).to_ascii_lowercase();
             skipped += usize::from(skipped > 0 || SKIPPED.contains(&name.as_str()));
-            let mut end = String::new();
-            if skipped == 0 {
-                let target = element.attribute("href").unwrap_or("");
-                let own = target
-                    .split_once('#')
-                    .map(|(_, id)| format!("#fn{chapter}x{}", plain_id(id)));
-                match name.as_str() {
-                    "a" if is_address(target) => {
-                        out.start("a", "href", target);
-                        "</a>".clone_into(&mut end);
-                    }
-                    "a" => {
-                        if let Some(own) = own {
-                            out.start("a", "href", &own);
-                            "</a>".clone_into(&mut end);
-                        }
-                    }
-                    "li" | "div" => {
-                        let id = element.attribute("id").map_or(String::new(), plain_id);
-                        out.start(&name, "id", &format!("fn{chapter}x{id}"));
-                        end = format!("</{name}>");
-                    }
-                    name if KEPT.contains(&name) => {
-                        out.markup(&format!("<{name}>"));
-                        end = match name {
-                            "br" | "hr" => String::new(),
-                            _ => format!("</{name}>"),
-                        };
-                    }
-                    _ => {}
-                }
-            }
-            open.push(end);
+            open.push(skipped == 0 && begin(&name, element, chapter, out));
         }
         Event::Text(text) => {
             if skipped == 0 {
@@ -184,13 +194,43 @@ fn write(text: &str, chapter: usize, out: &mut Html) -> bool {
         }
         Event::Close(_) => {
             skipped = skipped.saturating_sub(1);
-            out.markup(&open.pop().unwrap_or_default());
+            if open.pop() == Some(true) {
+                out.close();
+            }
         }
     });
-    while let Some(end) = open.pop() {
-        out.markup(&end);
+    for _ in open.iter().filter(|is_written| **is_written) {
+        out.close();
     }
     is_whole
+}
+
+/// Writes the start of an element, and whether it is to be ended.
+fn begin(name: &str, element: &Element, chapter: usize, out: &mut Html) -> bool {
+    let own_id = |id: &str| format!("fn{chapter}x{}", plain_id(id));
+    match name {
+        "a" => {
+            let target = element.attribute("href").unwrap_or("");
+            if is_address(target) {
+                out.open_with("a", "href", target);
+            } else if let Some((_, id)) = target.split_once('#') {
+                out.open_with("a", "href", &format!("#{}", own_id(id)));
+            } else {
+                return false;
+            }
+        }
+        "li" => out.open_with("li", "id", &own_id(element.attribute("id").unwrap_or(""))),
+        "div" => out.open_with("div", "id", &own_id(element.attribute("id").unwrap_or(""))),
+        "br" | "hr" => {
+            out.void(name);
+            return false;
+        }
+        _ => match KEPT.iter().find(|kept| **kept == name) {
+            Some(kept) => out.open(kept),
+            None => return false,
+        },
+    }
+    true
 }
 
 fn plain_id(id: &str) -> String {
@@ -202,29 +242,110 @@ fn plain_id(id: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::markup::HTML_BYTES_MAX;
     use super::super::zip::tests::archive;
     use super::*;
 
+    const CONTAINER: &str =
+        r#"<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>"#;
+
+    fn book(package: &str, parts: &[(&str, &str)]) -> Result<Document, ConvertError> {
+        let package = format!("<package>{package}</package>");
+        let parts = parts.iter().map(|(name, text)| (*name, text.as_bytes()));
+        let first = [
+            ("mimetype", &b"application/epub+zip"[..]),
+            ("META-INF/container.xml", CONTAINER.as_bytes()),
+            ("OEBPS/book.opf", package.as_bytes()),
+        ];
+        document(&archive(
+            &first.into_iter().chain(parts).collect::<Vec<_>>(),
+        ))
+    }
+
     #[test]
     fn chapters_come_in_the_order_of_reading() {
-        let container = r#"<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>"#;
-        let package = r#"<package><metadata><dc:title>Gates</dc:title><dc:creator>Ada</dc:creator></metadata><manifest>
+        let package = r#"<metadata><dc:title>Gates</dc:title><dc:creator>Ada</dc:creator></metadata><manifest>
             <item id="b" href="two.xhtml" media-type="application/xhtml+xml"/><item id="a" href="text/one.xhtml" media-type="application/xhtml+xml"/>
-            <item id="c" href="x.css" media-type="text/css"/></manifest><spine><itemref idref="a"/><itemref idref="c"/><itemref idref="b"/></spine></package>"#;
+            <item id="c" href="x.css" media-type="text/css"/></manifest><spine><itemref idref="a"/><itemref idref="c"/><itemref idref="b"/></spine>"#;
         let one = r##"<html><head><title>x</title></head><body><h1 class="t">One</h1><p onclick="x()">a<script>y()</script> <a href="https://gate.example/">b</a> <a href="two.xhtml">c</a></p></body></html>"##;
-        let bytes = archive(&[
-            ("mimetype", b"application/epub+zip"),
-            ("META-INF/container.xml", container.as_bytes()),
-            ("OEBPS/book.opf", package.as_bytes()),
-            ("OEBPS/text/one.xhtml", one.as_bytes()),
-            ("OEBPS/two.xhtml", b"<html><body><h1>Two</h1><p>cut"),
-        ]);
-        let document = document(&bytes).expect("a book");
+        let two = "<html><body><h1>Two</h1><p>whole</p></body></html>";
+        let parts = [("OEBPS/text/one.xhtml", one), ("OEBPS/two.xhtml", two)];
+        let document = book(package, &parts).expect("a book");
         assert_eq!(
             document.html,
-            "<h1>One</h1><p>a <a href=\"https://gate.example/\">b</a> c</p><h1>Two</h1><p>cut</p>"
+            "<h1>One</h1><p>a <a href=\"https://gate.example/\">b</a> c</p><h1>Two</h1><p>whole</p>"
         );
+        assert!(!document.is_cut);
         assert_eq!(document.metadata.title.as_deref(), Some("Gates"));
         assert_eq!(document.metadata.author.as_deref(), Some("Ada"));
+    }
+
+    #[test]
+    fn names_of_files_are_percent_decoded() {
+        let package = r#"<item id="a" href="./Kapitel%20%c3%BC%2.xhtml"/><itemref idref="a"/>"#;
+        let document = book(package, &[("OEBPS/Kapitel ü%2.xhtml", "<p>a</p>")]).expect("a book");
+        assert_eq!(
+            (document.html.as_str(), document.is_cut),
+            ("<p>a</p>", false)
+        );
+    }
+
+    #[test]
+    fn what_is_missing_is_said() {
+        let item = r#"<item id="a" href="a"/>"#;
+        let others: String = (0..FILES_MAX)
+            .map(|number| format!("<item id='i{number}' href='i'/>"))
+            .collect();
+        for package in [
+            format!(r#"{item}<item id="b" href="b"/><itemref idref="a"/><itemref idref="b"/>"#),
+            format!(r#"{item}<itemref idref="a"/><itemref idref="b"/>"#),
+            format!(
+                r#"{item}{others}<item id="b" href="a"/><itemref idref="a"/><itemref idref="b"/>"#
+            ),
+            format!(
+                r#"{item}{}"#,
+                r#"<itemref idref="a"/>"#.repeat(CHAPTERS_MAX + 1)
+            ),
+        ] {
+            let document = book(&package, &[("OEBPS/a", "<p>a</p>")]).expect("a book");
+            assert!(document.html.starts_with("<p>a</p>"));
+            assert!(document.is_cut);
+        }
+    }
+
+    #[test]
+    fn encrypted_chapters_are_refused_and_encrypted_fonts_are_not() {
+        let package = r#"<item id="a" href="a%20b.xhtml"/><itemref idref="a"/>"#;
+        let encryption = |path: &str| {
+            format!(
+                "<encryption><enc:EncryptedData><enc:CipherData><enc:CipherReference URI='{path}'/></enc:CipherData></enc:EncryptedData></encryption>"
+            )
+        };
+        let read = |path: &str| {
+            let encryption = encryption(path);
+            let parts = [
+                ("META-INF/encryption.xml", encryption.as_str()),
+                ("OEBPS/a b.xhtml", "<p>a</p>"),
+            ];
+            book(package, &parts).map(|document| document.html)
+        };
+        assert_eq!(
+            read("OEBPS/a%20b.xhtml"),
+            Err(ConvertError::EncryptedDocument)
+        );
+        assert_eq!(read("OEBPS/font.otf").as_deref(), Ok("<p>a</p>"));
+    }
+
+    /// One chapter that the order names again and again, and one whose text is longer in HTML than in its file.
+    #[test]
+    fn a_book_stays_within_the_bound() {
+        let chapter = format!("<ol>{}", "<li>&lt;&gt;\"".repeat(200_000));
+        let package = format!(
+            r#"<item id="a" href="a"/>{}"#,
+            r#"<itemref idref="a"/>"#.repeat(CHAPTERS_MAX)
+        );
+        let document = book(&package, &[("OEBPS/a", &chapter)]).expect("a book");
+        assert!(document.is_cut);
+        assert!(document.html.len() <= HTML_BYTES_MAX);
     }
 }

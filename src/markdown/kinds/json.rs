@@ -2,7 +2,9 @@
 //! numbers, the order of members and escapes stay as the source wrote them. What is not valid is shown as it came and
 //! not called JSON.
 
-use super::super::Metadata;
+use url::Url;
+
+use super::super::{Metadata, Page};
 use super::fence;
 
 /// Deeper levels are not indented further: a line would be made of spaces.
@@ -14,7 +16,16 @@ const WRITTEN_BYTES_MAX: usize = 9 * 1024 * 1024;
 /// A title longer than this is none.
 const TITLE_BYTES_MAX: usize = 1000;
 
-pub(super) fn markdown(text: &str) -> (String, Metadata) {
+pub(super) fn page(text: &str, _: &Url) -> Page {
+    let (markdown, metadata) = markdown(text);
+    Page {
+        markdown,
+        metadata,
+        ..Page::default()
+    }
+}
+
+fn markdown(text: &str) -> (String, Metadata) {
     // A guard against being run as a script.
     let text = text
         .strip_prefix(")]}'")

@@ -12,103 +12,55 @@ mod odt;
 mod pdf;
 mod recognise;
 mod table;
+mod text;
+mod values;
 mod xlsx;
 mod xml;
 mod zip;
 
 use super::escape::longest_backtick_run;
 use super::plain;
-use super::{ConvertError, Metadata, Page, Settings, THIN_WORDS, Warning, wall_of_markdown};
+use super::{ConvertError, Page, Settings, THIN_WORDS, Warning};
 
-pub(super) use markup::Document;
 pub use recognise::{RECOGNISED_BYTES, may_be_read, recognised};
-pub use table::{ContentKind, KINDS, Kind};
+pub(super) use table::Convert;
+pub use table::{ContentKind, KINDS, Kind, kind_names};
 #[cfg(test)]
 pub(super) use zip::tests::archive;
 
-/// The markdown of any kind but HTML and what is packed, from decoded text.
+/// The markdown of a kind that is looked at as a whole, from decoded text.
 pub(super) fn text_page(text: &str, settings: &Settings) -> Result<Page, ConvertError> {
-    let text = plain::normalised(text);
-    let mut page = match settings.kind {
-        ContentKind::Markdown => {
-            let markdown = plain::clean(&text, &settings.url);
-            let (headings, links) = plain::headings_and_links(&markdown, &settings.url);
-            Page {
-                metadata: Metadata {
-                    title: headings.first().map(|heading| heading.text.clone()),
-                    ..Metadata::default()
-                },
-                markdown,
-                links,
-                headings,
-                ..Page::default()
-            }
-        }
-        ContentKind::Json => {
-            let (markdown, metadata) = json::markdown(&text);
-            Page {
-                markdown,
-                metadata,
-                ..Page::default()
-            }
-        }
-        ContentKind::Xml => xml::page(&text, &settings.url),
-        ContentKind::Feed => feed::page(&text, &settings.url),
-        ContentKind::Csv => {
-            let written = csv::markdown(&text);
-            let mut page = Page {
-                markdown: written.markdown,
-                ..Page::default()
-            };
-            if written.is_cut {
-                page.warnings.push(Warning::Truncated);
-            }
-            page
-        }
-        ContentKind::Notebook => notebook::page(&text, &settings.url).unwrap_or_else(|| {
-            let (markdown, metadata) = json::markdown(&text);
-            Page {
-                markdown,
-                metadata,
-                ..Page::default()
-            }
-        }),
-        _ => Page {
-            markdown: plain::as_markdown(&text),
-            ..Page::default()
-        },
+    let row = settings.kind.row();
+    let Convert::Text(convert) = row.convert else {
+        return Err(ConvertError::NotText);
     };
+    let text = plain::normalised(text);
+    let mut page = convert(&text, &settings.url);
     if text.is_empty() {
         return Err(ConvertError::Empty);
     }
-    if (text.split_whitespace().count() as u64) < THIN_WORDS && settings.kind.row().is_prose {
+    if (text.split_whitespace().count() as u64) < THIN_WORDS && row.is_prose {
         page.warnings.push(Warning::ThinContent);
-    }
-    if matches!(
-        settings.kind,
-        ContentKind::Markdown | ContentKind::PlainText
-    ) {
-        page.wall = wall_of_markdown(page.metadata.title.as_deref(), &page.markdown);
     }
     Ok(page)
 }
 
-/// What is made of the bytes of a kind that is no text.
-pub(super) enum Unpacked {
-    Page(Page),
-    /// To be converted like an HTML page.
-    Document(Document),
+/// What stands below a list or a table of which a bound kept something out.
+fn left_out(shown: usize, all: usize, what: &str) -> String {
+    let [shown, all] = [shown, all].map(with_separators);
+    format!("\nShowing the first {shown} of {all} {what}.\n")
 }
 
-/// The markdown, or HTML that says the same, of a kind that is no text.
-pub(super) fn unpacked(bytes: &[u8], settings: &Settings) -> Result<Unpacked, ConvertError> {
-    Ok(match settings.kind {
-        ContentKind::Docx => Unpacked::Document(docx::document(bytes)?),
-        ContentKind::Odt => Unpacked::Document(odt::document(bytes)?),
-        ContentKind::Epub => Unpacked::Document(epub::document(bytes)?),
-        ContentKind::Xlsx => Unpacked::Page(xlsx::page(bytes)?),
-        _ => Unpacked::Page(pdf::page(bytes, settings)?),
-    })
+fn with_separators(number: usize) -> String {
+    let digits = number.to_string();
+    let mut written = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            written.push(',');
+        }
+        written.push(digit);
+    }
+    written
 }
 
 /// Text in a fence that nothing inside of it ends.

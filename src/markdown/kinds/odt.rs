@@ -9,30 +9,27 @@ use super::zip::Archive;
 
 /// Styles and notes that are remembered, of each.
 const REMEMBERED_MAX: usize = 10_000;
-/// A repeated cell or space is written so often.
+/// A repeated cell or space is written so often at most.
 const REPEATED_MAX: usize = 64;
 
 pub(super) fn document(bytes: &[u8]) -> Result<Document, ConvertError> {
     let archive = Archive::open(bytes)?;
-    let text = archive.main_text("content.xml")?;
+    // Where all of a package is encrypted, the manifest is all that can be read (part 2, 3.4.3).
     if archive
         .text("META-INF/manifest.xml")
         .is_some_and(|manifest| manifest.contains("encryption-data"))
     {
         return Err(ConvertError::EncryptedDocument);
     }
+    let text = archive.main_text("content.xml")?;
     let mut writer = Writer {
         styles: styles(&text),
         ..Writer::default()
     };
     let is_whole = walk(&text, |event| writer.take(event));
-    let notes = std::mem::take(&mut writer.notes.html);
-    writer.out.markup(&notes);
-    let mut document = Document {
-        is_cut: !is_whole || writer.out.is_cut || archive.is_cut(),
-        html: writer.out.html,
-        ..Document::default()
-    };
+    writer.begin_notes();
+    walk(&text, |event| writer.take(event));
+    let mut document = writer.out.document(!is_whole || archive.is_cut());
     if let Some(text) = archive.text("meta.xml") {
         dublin_core(&text, &mut document.metadata);
     }
@@ -77,40 +74,58 @@ fn styles(text: &str) -> HashMap<String, Style> {
     found
 }
 
+/// Goes through the text, and then once more for its notes, which stand at the end.
 #[derive(Default)]
 struct Writer {
     out: Html,
-    notes: Html,
-    note_count: usize,
     styles: HashMap<String, Style>,
-    /// What each open element writes at its end; `None` leaves out what stands in it.
-    open: Vec<Option<&'static str>>,
+    is_at_notes: bool,
+    note_count: usize,
+    open: Vec<Open>,
     /// How many open elements are of the text, and of a note.
     in_text: usize,
     in_note: usize,
 }
 
+/// What the end of an open element does.
+enum Open {
+    /// What stands in it is left out.
+    Skipped,
+    /// Ends so many elements.
+    Elements(usize),
+    /// Ends a cell, which then stands there so often.
+    Cell { from: usize, times: usize },
+}
+
 impl Writer {
+    fn begin_notes(&mut self) {
+        while let Some(open) = self.open.pop() {
+            self.closed(&open);
+        }
+        (self.in_text, self.in_note, self.note_count) = (0, 0, 0);
+        self.is_at_notes = true;
+    }
+
     fn take(&mut self, event: &Event<'_>) {
         match event {
             Event::Open(element, _) => {
-                let end = match self.open.last() {
-                    Some(None) => None,
+                let open = match self.open.last() {
+                    Some(Open::Skipped) => Open::Skipped,
                     _ => self.opened(element),
                 };
-                self.open.push(end);
-                self.in_text += usize::from(self.in_text > 0 || local(&element.name) == "text");
-                self.in_note +=
-                    usize::from(self.in_note > 0 || local(&element.name) == "note-body");
+                self.open.push(open);
+                let name = local(&element.name);
+                self.in_text += usize::from(self.in_text > 0 || name == "text");
+                self.in_note += usize::from(self.in_note > 0 || name == "note-body");
             }
             Event::Text(text) => {
-                if self.in_text > 0 && !matches!(self.open.last(), Some(None)) {
-                    self.target().text(text);
+                if self.writes() && !matches!(self.open.last(), Some(Open::Skipped)) {
+                    self.out.text(text);
                 }
             }
             Event::Close(_) => {
-                if let Some(Some(end)) = self.open.pop() {
-                    self.target().markup(end);
+                if let Some(open) = self.open.pop() {
+                    self.closed(&open);
                 }
                 self.in_text = self.in_text.saturating_sub(1);
                 self.in_note = self.in_note.saturating_sub(1);
@@ -118,16 +133,33 @@ impl Writer {
         }
     }
 
-    fn target(&mut self) -> &mut Html {
-        match self.in_note {
-            0 => &mut self.out,
-            _ => &mut self.notes,
+    /// Whether it is this turn's: the text, or the notes.
+    fn writes(&self) -> bool {
+        self.in_text > 0 && self.is_at_notes == (self.in_note > 0)
+    }
+
+    fn closed(&mut self, open: &Open) {
+        match *open {
+            Open::Skipped => {}
+            Open::Elements(count) => (0..count).for_each(|_| self.out.close()),
+            Open::Cell { from, times } => {
+                self.out.close();
+                self.out.repeat(from, times);
+            }
         }
     }
 
-    fn opened(&mut self, element: &Element) -> Option<&'static str> {
-        if self.in_text == 0 {
-            return Some("");
+    fn opened(&mut self, element: &Element) -> Open {
+        let name = local(&element.name);
+        // A picture's title; a document's title in its own text has another prefix.
+        let is_about_a_picture = matches!(element.name.as_str(), "svg:title" | "svg:desc");
+        match name {
+            "note-citation" | "annotation" | "tracked-changes" | "sequence-decls" | "image"
+            | "object" | "object-ole" | "plugin" | "applet" => return Open::Skipped,
+            _ if is_about_a_picture => return Open::Skipped,
+            "note-body" if self.in_text > 0 => return self.note(),
+            _ if !self.writes() => return Open::Elements(0),
+            _ => {}
         }
         let style = |name: &str| {
             let style = element
@@ -135,75 +167,89 @@ impl Writer {
                 .and_then(|name| self.styles.get(name));
             style.copied().unwrap_or_default()
         };
-        let (start, end) = match local(&element.name) {
-            "h" => heading(element),
-            "p" => ("<p>", "</p>"),
-            "list" if style("text:style-name").counts => ("<ol>", "</ol>"),
-            "list" => ("<ul>", "</ul>"),
-            "list-item" | "list-header" => ("<li>", "</li>"),
+        match name {
+            "h" => self.elements(&[heading(element)]),
+            "p" => self.elements(&["p"]),
+            "list" if style("text:style-name").counts => self.elements(&["ol"]),
+            "list" => self.elements(&["ul"]),
+            "list-item" | "list-header" => self.elements(&["li"]),
             "span" => match style("text:style-name") {
                 Style {
                     is_bold: true,
                     is_italic: true,
                     ..
-                } => ("<strong><em>", "</em></strong>"),
-                Style { is_bold: true, .. } => ("<strong>", "</strong>"),
+                } => self.elements(&["strong", "em"]),
+                Style { is_bold: true, .. } => self.elements(&["strong"]),
                 Style {
                     is_italic: true, ..
-                } => ("<em>", "</em>"),
-                _ => ("", ""),
+                } => self.elements(&["em"]),
+                _ => Open::Elements(0),
             },
             "a" => {
                 let target = element.attribute("xlink:href").unwrap_or("");
-                if is_address(target) {
-                    let target = target.to_owned();
-                    self.target().start("a", "href", &target);
-                    return Some("</a>");
+                if !is_address(target) {
+                    return Open::Elements(0);
                 }
-                ("", "")
+                self.out.open_with("a", "href", target);
+                Open::Elements(1)
             }
-            "table" => ("<table>", "</table>"),
-            "table-row" => ("<tr>", "</tr>"),
-            "table-cell" => {
-                for _ in 1..repeated(element, "table:number-columns-repeated") {
-                    self.target().markup("<td></td>");
-                }
-                ("<td>", "</td>")
+            "table" => self.elements(&["table"]),
+            "table-row" => self.elements(&["tr"]),
+            "table-cell" | "covered-table-cell" => {
+                let from = self.out.place();
+                self.out.open("td");
+                let times = repeated(element, "table:number-columns-repeated");
+                Open::Cell { from, times }
             }
-            "covered-table-cell" => ("<td>", "</td>"),
-            "s" => {
-                let spaces = " ".repeat(repeated(element, "text:c"));
-                self.target().text(&spaces);
-                ("", "")
+            "s" => self.text(&" ".repeat(repeated(element, "text:c"))),
+            "tab" => self.text(" "),
+            "line-break" => {
+                self.out.void("br");
+                Open::Elements(0)
             }
-            "tab" => (" ", ""),
-            "line-break" => ("<br>", ""),
-            "note-body" => {
-                self.note_count += 1;
-                let number = self.note_count;
-                self.out
-                    .markup(&format!("<sup><a href=\"#fn{number}\">{number}</a></sup>"));
-                self.notes.markup(&format!("<ol><li id=\"fn{number}\">"));
-                return Some("</li></ol>");
-            }
-            "note-citation" | "annotation" | "tracked-changes" | "frame" | "sequence-decls" => {
-                return None;
-            }
-            _ => ("", ""),
-        };
-        self.target().markup(start);
-        Some(end)
+            _ => Open::Elements(0),
+        }
+    }
+
+    fn elements(&mut self, names: &[&'static str]) -> Open {
+        names.iter().for_each(|name| self.out.open(name));
+        Open::Elements(names.len())
+    }
+
+    fn text(&mut self, text: &str) -> Open {
+        self.out.text(text);
+        Open::Elements(0)
+    }
+
+    /// In the text its number, among the notes itself. Notes in notes are left out.
+    fn note(&mut self) -> Open {
+        if self.in_note > 0 {
+            return Open::Skipped;
+        }
+        self.note_count += 1;
+        let number = self.note_count;
+        if self.is_at_notes {
+            self.out.open("ol");
+            self.out.open_with("li", "id", &format!("fn{number}"));
+            return Open::Elements(2);
+        }
+        self.out.open("sup");
+        self.out.open_with("a", "href", &format!("#fn{number}"));
+        self.out.text(&number.to_string());
+        self.out.close();
+        self.out.close();
+        Open::Skipped
     }
 }
 
-fn heading(element: &Element) -> (&'static str, &'static str) {
+fn heading(element: &Element) -> &'static str {
     match element.attribute("text:outline-level") {
-        Some("2") => ("<h2>", "</h2>"),
-        Some("3") => ("<h3>", "</h3>"),
-        Some("4") => ("<h4>", "</h4>"),
-        Some("5") => ("<h5>", "</h5>"),
-        Some("6" | "7" | "8" | "9" | "10") => ("<h6>", "</h6>"),
-        _ => ("<h1>", "</h1>"),
+        Some("2") => "h2",
+        Some("3") => "h3",
+        Some("4") => "h4",
+        Some("5") => "h5",
+        Some("6" | "7" | "8" | "9" | "10") => "h6",
+        _ => "h1",
     }
 }
 
@@ -214,6 +260,7 @@ fn repeated(element: &Element, name: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::markup::HTML_BYTES_MAX;
     use super::super::zip::tests::archive;
     use super::*;
 
@@ -257,5 +304,63 @@ mod tests {
             "<text:p>a<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>n</text:p></text:note-body></text:note> b<office:annotation><text:p>x</text:p></office:annotation></text:p>",
             "<p>a<sup><a href=\"#fn1\">1</a></sup> b</p><ol><li id=\"fn1\"><p>n</p></li></ol>",
         );
+    }
+
+    #[test]
+    fn repeated_cells_keep_their_text_and_the_others_their_place() {
+        check(
+            "<table:table><table:table-row><table:table-cell table:number-columns-repeated=\"2\"><text:p>a</text:p></table:table-cell>\
+             <table:covered-table-cell table:number-columns-repeated=\"2\"/><table:table-cell><text:p>b</text:p></table:table-cell></table:table-row></table:table>",
+            "<table><tr><td><p>a</p></td><td><p>a</p></td><td></td><td></td><td><p>b</p></td></tr></table>",
+        );
+    }
+
+    #[test]
+    fn text_boxes_are_text_and_pictures_are_none() {
+        check(
+            "<text:p>a<draw:frame><svg:title>x</svg:title><draw:text-box><text:p>in</text:p></draw:text-box></draw:frame>\
+             <draw:frame><draw:object><text:p>x</text:p></draw:object><draw:image><text:p>x</text:p></draw:image><svg:desc>x</svg:desc></draw:frame>\
+             <text:title>T</text:title></text:p>",
+            "<p>a<p>in</p>T</p>",
+        );
+    }
+
+    #[test]
+    fn encrypted_packages_are_recognised_by_their_manifest() {
+        let manifest: &[u8] = b"<manifest:manifest><manifest:file-entry manifest:full-path='encrypted-package'><manifest:encryption-data/></manifest:file-entry></manifest:manifest>";
+        let parts = [("mimetype", &b"x"[..]), ("META-INF/manifest.xml", manifest)];
+        for part in ["content.xml", "encrypted-package"] {
+            let bytes = archive(&[&parts[..], &[(part, &[0xFF, 0, 1])]].concat());
+            assert_eq!(
+                document(&bytes).err(),
+                Some(ConvertError::EncryptedDocument)
+            );
+        }
+    }
+
+    /// Text and notes share one bound; once each had its own.
+    #[test]
+    fn text_notes_and_repeated_cells_share_the_bound() {
+        let long = "\"".repeat(400_000);
+        let cell = format!(
+            "<table:table-cell table:number-columns-repeated='99'><text:p>{long}</text:p></table:table-cell>"
+        );
+        let note = format!(
+            "<text:p>{long}<text:note><text:note-body><text:p>{long}</text:p></text:note-body></text:note></text:p>"
+        );
+        for body in [cell, note] {
+            let text = format!("<office:text>{body}</office:text>");
+            let document = document(&archive(&[
+                ("mimetype", b"x"),
+                ("content.xml", text.as_bytes()),
+            ]));
+            let document = document.expect("a document");
+            assert!(document.is_cut);
+            assert!(
+                document.html.len() <= HTML_BYTES_MAX,
+                "{}",
+                document.html.len()
+            );
+        }
     }
 }

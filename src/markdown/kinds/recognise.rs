@@ -57,32 +57,31 @@ pub fn recognised(
         (_, Seen::Archive(None)) => named(path)
             .filter(|kind| kind.row().is_archive)
             .ok_or_else(|| "a ZIP archive or an office document of another kind".to_owned()),
-        (Declared::Kind(kind), _) if kind.row().is_archive => {
-            Err(format!("no {}, though it says so", kind.row().name))
-        }
-        (Declared::Kind(ContentKind::Pdf), _) => Err("no PDF, though it says so".to_owned()),
+        (Declared::Kind(kind), _) if kind.row().is_archive => Err(mislabelled(kind)),
+        (Declared::Kind(kind @ ContentKind::Pdf), _) => Err(mislabelled(kind)),
         (_, Seen::Kind(ContentKind::Notebook)) => Ok(ContentKind::Notebook),
         (
             Declared::Anything | Declared::Kind(ContentKind::PlainText),
             Seen::Kind(ContentKind::Json),
         ) if named(path) == Some(ContentKind::Notebook) => Ok(ContentKind::Notebook),
         (Declared::Anything, Seen::Kind(kind)) => Ok(kind),
-        (Declared::Anything, Seen::Element) => Ok(named(path).unwrap_or(ContentKind::Html)),
-        (Declared::Anything, Seen::Text) => Ok(named(path).unwrap_or(ContentKind::PlainText)),
+        (Declared::Anything, Seen::Element) => Ok(named_text(path).unwrap_or(ContentKind::Html)),
+        (Declared::Anything, Seen::Text) => Ok(named_text(path).unwrap_or(ContentKind::PlainText)),
         (Declared::Kind(kind), seen) => Ok(confirmed(kind, seen, path)),
     }
 }
 
 /// A declared kind and what the bytes look like: only a clear sight overrules.
 fn confirmed(kind: ContentKind, seen: Seen, path: &str) -> ContentKind {
-    use ContentKind::{Csv, Feed, Html, Json, Markdown, PlainText, Xml};
+    use ContentKind::{Csv, Feed, Html, Json, Markdown, Notebook, PlainText, Xml};
     match (kind, seen) {
         (PlainText, Seen::Kind(found)) => found,
-        (PlainText, _) => named(path).unwrap_or(PlainText),
+        (PlainText, _) => named_text(path).unwrap_or(PlainText),
         (Html, Seen::Kind(found @ (Feed | Json | Xml))) => found,
         (Feed, Seen::Kind(Json)) => Feed,
         (Xml | Feed, Seen::Kind(found)) => found,
-        (Json | Csv | Markdown, Seen::Kind(found @ (Html | Feed))) => found,
+        (Json | Csv | Markdown | Notebook, Seen::Kind(found @ (Html | Feed))) => found,
+        (Notebook, Seen::Element) => Html,
         // A feed that is announced and shows none of the signs is XML still.
         (Feed, Seen::Text) => Xml,
         (kind, _) => kind,
@@ -136,6 +135,21 @@ fn named(path: &str) -> Option<ContentKind> {
         .iter()
         .find(|row| row.endings.contains(&ending.as_str()));
     row.map(|row| row.kind)
+}
+
+/// The same of a text: what stands there under the name of an archive or a notebook is a page that asks to sign in, or a
+/// file that only says where the document is.
+fn named_text(path: &str) -> Option<ContentKind> {
+    named(path).filter(|kind| !kind.is_packed() && *kind != ContentKind::Notebook)
+}
+
+fn mislabelled(kind: ContentKind) -> String {
+    let name = kind.row().name;
+    let article = match name.starts_with(['E', 'O', 'X']) {
+        true => "an",
+        false => "a",
+    };
+    format!("not {article} {name} file, although the server says so")
 }
 
 fn seen(first: &[u8]) -> Seen {
@@ -480,6 +494,26 @@ mod tests {
     }
 
     #[test]
+    fn a_text_is_no_document_whatever_its_name() {
+        let page = b"<!doctype html><title>Sign in";
+        let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a";
+        for path in [
+            "/a.docx", "/a.odt", "/a.epub", "/a.xlsx", "/a.pdf", "/a.ipynb",
+        ] {
+            check(None, path, page, Html);
+            check(None, path, b"<p>Sign in", Html);
+            check(None, path, pointer, PlainText);
+            check(Some("text/plain"), path, pointer, PlainText);
+            check(Some("text/plain"), path, b"<p>Sign in", PlainText);
+            check(Some("application/octet-stream"), path, pointer, PlainText);
+        }
+        let notebook = Some("application/x-ipynb+json");
+        check(notebook, "/a.ipynb", page, Html);
+        check(notebook, "/a.ipynb", b"<p>Sign in", Html);
+        check(notebook, "/a.ipynb", b"{\"metadata\": {}}", Notebook);
+    }
+
+    #[test]
     fn what_holds_no_text_is_named() {
         let check = |content_type: Option<&str>, first: &[u8], expected: &str| {
             assert_eq!(
@@ -502,7 +536,7 @@ mod tests {
         check(
             Some("application/epub+zip"),
             b"<p>Sign in",
-            "no EPUB, though it says so",
+            "not an EPUB file, although the server says so",
         );
         check(Some("application/octet-stream"), b"\x7FELF", "a program");
         check(
@@ -514,7 +548,7 @@ mod tests {
         check(
             Some("application/pdf"),
             b"<p>Sign in",
-            "no PDF, though it says so",
+            "not a PDF file, although the server says so",
         );
     }
 }

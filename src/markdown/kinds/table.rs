@@ -1,5 +1,11 @@
 //! The kinds of documents that are converted, one a row. A new kind is a row here and a file of its own beside it.
 
+use url::Url;
+
+use super::super::{ConvertError, Page, Settings};
+use super::markup::Document;
+use super::{csv, docx, epub, feed, json, notebook, odt, pdf, text, xlsx, xml};
+
 /// What is being read, as the response declared it and its first bytes confirm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentKind {
@@ -22,10 +28,24 @@ pub enum ContentKind {
     Notebook,
 }
 
+/// How a kind becomes markdown.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::markdown) enum Convert {
+    /// While it arrives.
+    Streamed,
+    /// From the whole of its text, without control characters.
+    Text(fn(&str, &Url) -> Page),
+    /// From the whole of its bytes, which are no text.
+    Bytes(fn(&[u8], &Settings) -> Result<Page, ConvertError>),
+    /// The same, by way of HTML, which is then converted like a page.
+    Document(fn(&[u8]) -> Result<Document, ConvertError>),
+}
+
 /// What is known of a kind before a byte of it is read.
 #[derive(Debug)]
 pub struct Kind {
     pub kind: ContentKind,
+    pub(in crate::markdown) convert: Convert,
     /// As people call it.
     pub name: &'static str,
     /// What answers call the source of its content.
@@ -50,6 +70,7 @@ pub struct Kind {
 /// Looked at as a whole: its bytes, its characters, these without controls, and the markdown, which may be twice as long.
 const TEXT: Kind = Kind {
     kind: ContentKind::PlainText,
+    convert: Convert::Text(text::plain),
     name: "plain text",
     source: "text",
     types: &[],
@@ -74,6 +95,7 @@ const ARCHIVE: Kind = Kind {
 pub const KINDS: [Kind; 13] = [
     Kind {
         kind: ContentKind::Html,
+        convert: Convert::Streamed,
         name: "HTML",
         source: "html",
         types: &["text/html", "application/xhtml+xml"],
@@ -85,6 +107,7 @@ pub const KINDS: [Kind; 13] = [
     },
     Kind {
         kind: ContentKind::Markdown,
+        convert: Convert::Text(text::markdown),
         name: "markdown",
         source: "origin_markdown",
         types: &["text/markdown", "text/x-markdown", "application/markdown"],
@@ -99,6 +122,7 @@ pub const KINDS: [Kind; 13] = [
     },
     Kind {
         kind: ContentKind::Json,
+        convert: Convert::Text(json::page),
         name: "JSON",
         source: "json",
         types: &[
@@ -115,6 +139,7 @@ pub const KINDS: [Kind; 13] = [
     },
     Kind {
         kind: ContentKind::Xml,
+        convert: Convert::Text(xml::page),
         name: "XML",
         source: "xml",
         types: &["application/xml", "text/xml"],
@@ -126,6 +151,7 @@ pub const KINDS: [Kind; 13] = [
     },
     Kind {
         kind: ContentKind::Feed,
+        convert: Convert::Text(feed::page),
         name: "feeds",
         source: "feed",
         types: &[
@@ -141,6 +167,7 @@ pub const KINDS: [Kind; 13] = [
     },
     Kind {
         kind: ContentKind::Csv,
+        convert: Convert::Text(csv::page),
         name: "CSV",
         types: &[
             "text/csv",
@@ -153,6 +180,7 @@ pub const KINDS: [Kind; 13] = [
     },
     Kind {
         kind: ContentKind::Pdf,
+        convert: Convert::Bytes(pdf::page),
         name: "PDF",
         source: "pdf",
         types: &["application/pdf", "application/x-pdf"],
@@ -163,6 +191,7 @@ pub const KINDS: [Kind; 13] = [
     },
     Kind {
         kind: ContentKind::Docx,
+        convert: Convert::Document(docx::document),
         name: "DOCX",
         source: "docx",
         types: &[
@@ -175,6 +204,7 @@ pub const KINDS: [Kind; 13] = [
     },
     Kind {
         kind: ContentKind::Odt,
+        convert: Convert::Document(odt::document),
         name: "ODT",
         source: "odt",
         types: &["application/vnd.oasis.opendocument.text"],
@@ -184,6 +214,7 @@ pub const KINDS: [Kind; 13] = [
     },
     Kind {
         kind: ContentKind::Epub,
+        convert: Convert::Document(epub::document),
         name: "EPUB",
         source: "epub",
         types: &["application/epub+zip"],
@@ -193,6 +224,7 @@ pub const KINDS: [Kind; 13] = [
     },
     Kind {
         kind: ContentKind::Xlsx,
+        convert: Convert::Bytes(|bytes, _| xlsx::page(bytes)),
         name: "XLSX",
         source: "xlsx",
         types: &[
@@ -205,12 +237,13 @@ pub const KINDS: [Kind; 13] = [
     },
     Kind {
         kind: ContentKind::Notebook,
+        convert: Convert::Text(notebook::page),
         name: "Jupyter notebooks",
         source: "notebook",
         types: &["application/x-ipynb+json"],
         endings: &["ipynb"],
-        // And the values that it is parsed into.
-        reading_factor: 12,
+        // And one cell, before and after it is cleaned.
+        reading_factor: 8,
         ..TEXT
     },
 ];
@@ -233,8 +266,15 @@ impl ContentKind {
 
     /// Whether it is no text, and waits to be whole.
     pub(in super::super) fn is_packed(self) -> bool {
-        self.row().unpacked_bytes > 0
+        matches!(self.row().convert, Convert::Bytes(_) | Convert::Document(_))
     }
+}
+
+/// The names of all kinds, as a sentence lists them.
+pub fn kind_names() -> String {
+    let names = KINDS.map(|row| row.name);
+    let [others @ .., last] = &names;
+    format!("{} and {last}", others.join(", "))
 }
 
 #[cfg(test)]
@@ -246,7 +286,10 @@ mod tests {
         for (at, row) in KINDS.iter().enumerate() {
             assert_eq!(row.kind as usize, at, "{}", row.name);
             assert_eq!(row.kind.row().name, row.name);
+            assert_eq!(row.unpacked_bytes > 0, row.kind.is_packed(), "{}", row.name);
         }
+        assert!(kind_names().starts_with("HTML, markdown, "));
+        assert!(kind_names().ends_with("XLSX and Jupyter notebooks"));
     }
 
     #[test]

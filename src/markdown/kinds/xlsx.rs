@@ -1,12 +1,14 @@
 //! XLSX (ECMA-376, SpreadsheetML): each sheet that is shown as a table below its name, as far as the bounds go. Cells show
-//! their stored values; dates are told by their number formats.
+//! their stored values; dates are recognised by their number formats.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::super::inline::Writer;
-use super::super::tables::{push_delimiters, push_row};
-use super::super::{ConvertError, Heading, Metadata, Page, Warning};
+use super::super::tables::{ValueTable, value};
+use super::super::{ConvertError, Heading, Page, Warning};
 use super::docx::relations;
+use super::left_out;
 use super::markup::{dublin_core, local};
 use super::xml::{Element, Event, walk};
 use super::zip::Archive;
@@ -15,10 +17,13 @@ use super::zip::Archive;
 const ROWS_MAX: usize = 5_000;
 const COLUMNS_MAX: usize = 256;
 const SHEETS_MAX: usize = 100;
+/// Characters of one cell: Excel takes no more.
+const CELL_CHARACTERS_MAX: usize = 32_767;
 /// Texts that cells share, and formats of cells.
 const STRINGS_MAX: usize = 500_000;
 const FORMATS_MAX: usize = 100_000;
-const MARKDOWN_BYTES_MAX: usize = 5 * 1024 * 1024;
+/// Names and cells of all sheets together: a cell may refer to any text, and many to the same.
+const CELLS_BYTES_MAX: usize = 5 * 1024 * 1024;
 /// The days from 1899-12-30 to 1970-01-01, and those by which the other system of dates begins later.
 const EPOCH_DAYS: f64 = 25_569.0;
 const LATER_DAYS: f64 = 1_462.0;
@@ -27,99 +32,109 @@ pub(super) fn page(bytes: &[u8]) -> Result<Page, ConvertError> {
     let archive = Archive::open(bytes)?;
     let workbook = archive.main_text("xl/workbook.xml")?;
     let paths = relations(&archive, "xl/_rels/workbook.xml.rels");
-    let mut sheets: Vec<(String, String)> = Vec::new();
+    let mut sheets: Vec<(String, Option<String>)> = Vec::new();
     let mut shift = 0.0;
-    walk(&workbook, |event| {
+    let is_whole = walk(&workbook, |event| {
         let Event::Open(element, _) = event else {
             return;
         };
         let attribute = |name: &str| element.attribute(name).unwrap_or("");
+        let is_shown = matches!(attribute("state"), "" | "visible");
         match local(&element.name) {
             "workbookPr" if matches!(attribute("date1904"), "1" | "true") => shift = LATER_DAYS,
-            "sheet" if attribute("state").is_empty() || attribute("state") == "visible" => {
-                if let Some(path) = paths.get(attribute("r:id")) {
-                    sheets.push((attribute("name").to_owned(), path.clone()));
-                }
+            "sheet" if is_shown && sheets.len() <= SHEETS_MAX => {
+                let path = paths.get(attribute("r:id")).cloned();
+                sheets.push((attribute("name").to_owned(), path));
             }
             _ => {}
         }
     });
-    let book = Book {
-        strings: strings(&archive.text("xl/sharedStrings.xml").unwrap_or_default()),
+    drop((workbook, paths));
+    let (strings, has_all) = strings(&archive.text("xl/sharedStrings.xml").unwrap_or_default());
+    let mut book = Book {
+        strings,
         is_date: dates(&archive.text("xl/styles.xml").unwrap_or_default()),
         shift,
+        rows_left: ROWS_MAX,
+        bytes_left: CELLS_BYTES_MAX,
+        is_cut: !is_whole || !has_all || sheets.len() > SHEETS_MAX,
     };
     let mut page = Page::default();
-    let (mut left, mut is_cut) = (ROWS_MAX, sheets.len() > SHEETS_MAX);
     for (name, path) in sheets.iter().take(SHEETS_MAX) {
-        let path = match path.strip_prefix('/') {
+        let path = path.as_ref().map(|path| match path.strip_prefix('/') {
             Some(path) => path.to_owned(),
             None => format!("xl/{path}"),
-        };
-        let Some(text) = archive.text(&path) else {
-            continue;
-        };
-        let sheet = book.sheet(&text, left);
-        if sheet.rows.is_empty() && sheet.count == 0 {
-            continue;
-        }
-        left -= sheet.rows.len();
-        is_cut |= sheet.count > sheet.rows.len() || !sheet.is_whole;
-        write(name, &sheet, &mut page);
-        if page.markdown.len() > MARKDOWN_BYTES_MAX {
-            is_cut = true;
-            break;
+        });
+        match path.and_then(|path| archive.text(&path)) {
+            Some(text) => {
+                let mut title = Writer::default();
+                title.text(name);
+                if !book.take(name.len() + title.text.len()) {
+                    break;
+                }
+                let sheet = book.sheet(&text);
+                if sheet.count > 0 {
+                    write(name, &title.text, sheet, &mut page);
+                }
+            }
+            None => book.is_cut = true,
         }
     }
-    let mut metadata = Metadata::default();
     if let Some(text) = archive.text("docProps/core.xml") {
-        dublin_core(&text, &mut metadata);
+        dublin_core(&text, &mut page.metadata);
     }
-    page.metadata = metadata;
-    if is_cut || archive.is_cut() {
+    if book.is_cut || archive.is_cut() {
         page.warnings.push(Warning::Truncated);
     }
     Ok(page)
 }
 
-fn write(name: &str, sheet: &Sheet, page: &mut Page) {
-    let mut title = Writer::default();
-    title.text(name);
+fn write(name: &str, title: &str, sheet: Sheet, page: &mut Page) {
     if !page.markdown.is_empty() {
         page.markdown.push('\n');
     }
-    page.markdown.push_str(&format!("## {}\n\n", title.text));
+    page.markdown.push_str(&format!("## {title}\n\n"));
     page.headings.push(Heading {
         level: 2,
         text: name.to_owned(),
     });
-    let columns = sheet.rows.iter().map(Vec::len).max().unwrap_or(0);
-    for (at, row) in sheet.rows.iter().enumerate() {
-        push_row(&mut page.markdown, row, if at == 0 { columns } else { 0 });
-        page.markdown.push('\n');
-        if at == 0 {
-            push_delimiters(&mut page.markdown, columns);
-            page.markdown.push('\n');
-        }
-    }
-    if sheet.count > sheet.rows.len() {
-        page.markdown.push_str(&format!(
-            "\nThe first {} of {} rows are given.\n",
-            sheet.rows.len(),
-            sheet.count
-        ));
+    let rows = sheet.table.rows;
+    page.markdown.push_str(&sheet.table.markdown());
+    if sheet.count > rows {
+        page.markdown.push_str(&left_out(rows, sheet.count, "rows"));
     }
 }
 
-/// The texts that cells refer to by number.
-fn strings(text: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
+/// The texts that cells refer to by number, in one piece.
+#[derive(Debug, Default)]
+struct Strings {
+    text: String,
+    /// Where each begins.
+    starts: Vec<u32>,
+}
+
+impl Strings {
+    fn get(&self, number: usize) -> Option<&str> {
+        let start = *self.starts.get(number)? as usize;
+        let end = self.starts.get(number + 1);
+        let end = end.map_or(self.text.len(), |end| *end as usize);
+        self.text.get(start..end)
+    }
+}
+
+/// Also whether these are all.
+fn strings(text: &str) -> (Strings, bool) {
+    let mut found = Strings::default();
     let mut path: Vec<String> = Vec::new();
-    walk(text, |event| match event {
+    let mut is_full = false;
+    let is_whole = walk(text, |event| match event {
         Event::Open(element, _) => {
             let name = local(&element.name);
-            if name == "si" && found.len() < STRINGS_MAX {
-                found.push(String::new());
+            if name == "si" {
+                is_full |= found.starts.len() >= STRINGS_MAX;
+                if !is_full && let Ok(start) = u32::try_from(found.text.len()) {
+                    found.starts.push(start);
+                }
             }
             path.push(name.to_owned());
         }
@@ -127,15 +142,15 @@ fn strings(text: &str) -> Vec<String> {
             let is_text = path.last().is_some_and(|name| name == "t");
             // How it is pronounced.
             let is_aside = path.iter().any(|name| name == "rPh");
-            if let Some(last) = found.last_mut().filter(|_| is_text && !is_aside) {
-                last.push_str(text);
+            if is_text && !is_aside && !is_full && !found.starts.is_empty() {
+                found.text.push_str(text);
             }
         }
         Event::Close(_) => {
             path.pop();
         }
     });
-    found
+    (found, !is_full && (is_whole || text.is_empty()))
 }
 
 /// Of each format of cells whether it shows a date.
@@ -170,16 +185,20 @@ fn dates(text: &str) -> Vec<bool> {
 }
 
 struct Book {
-    strings: Vec<String>,
+    strings: Strings,
     is_date: Vec<bool>,
     shift: f64,
+    rows_left: usize,
+    bytes_left: usize,
+    /// A bound kept something out, or something could not be read.
+    is_cut: bool,
 }
 
+#[derive(Default)]
 struct Sheet {
-    rows: Vec<Vec<String>>,
+    table: ValueTable,
     /// Rows with something in them.
     count: usize,
-    is_whole: bool,
 }
 
 #[derive(Default)]
@@ -191,20 +210,20 @@ struct Cell {
 }
 
 impl Book {
-    fn sheet(&self, text: &str, rows_max: usize) -> Sheet {
-        let mut sheet = Sheet {
-            rows: Vec::new(),
-            count: 0,
-            is_whole: true,
-        };
+    fn sheet(&mut self, text: &str) -> Sheet {
+        let mut sheet = Sheet::default();
         let mut row: Vec<String> = Vec::new();
+        let mut has_values = false;
         let mut cell = Cell::default();
         let mut path: Vec<String> = Vec::new();
         let is_whole = walk(text, |event| match event {
             Event::Open(element, _) => {
                 let name = local(&element.name);
                 match name {
-                    "row" => row.clear(),
+                    "row" => {
+                        row.clear();
+                        has_values = false;
+                    }
                     "c" => cell = self.cell(element, row.len()),
                     _ => {}
                 }
@@ -216,24 +235,56 @@ impl Book {
                 }
             }
             Event::Close(_) => match path.pop().as_deref() {
-                Some("c") => {
-                    let shown = self.shown(&cell);
-                    if !shown.is_empty() && cell.column < COLUMNS_MAX {
-                        row.resize(row.len().max(cell.column + 1), String::new());
-                        row[cell.column] = shown;
-                    }
+                Some("c") if !cell.value.trim().is_empty() => {
+                    has_values |= self.put(&cell, &mut row);
                 }
-                Some("row") if !row.is_empty() => {
+                Some("row") if has_values => {
                     sheet.count += 1;
-                    if sheet.rows.len() < rows_max {
-                        sheet.rows.push(std::mem::take(&mut row));
+                    match self.rows_left.checked_sub(1) {
+                        Some(left) if !row.is_empty() => {
+                            self.rows_left = left;
+                            sheet.table.push(&row);
+                        }
+                        _ => self.is_cut = true,
                     }
                 }
                 _ => {}
             },
         });
-        sheet.is_whole = is_whole;
+        self.is_cut |= !is_whole;
         sheet
+    }
+
+    /// Puts what a cell shows into its place, as far as there is space for it; false if it shows nothing.
+    fn put(&mut self, cell: &Cell, row: &mut Vec<String>) -> bool {
+        if cell.column >= COLUMNS_MAX || self.bytes_left == 0 || self.rows_left == 0 {
+            self.is_cut = true;
+            return true;
+        }
+        let shown = self.shown(cell);
+        let shown = shown.trim();
+        let end = shown.char_indices().nth(CELL_CHARACTERS_MAX);
+        let shown = value(end.map_or(shown, |(end, _)| &shown[..end]));
+        self.is_cut |= end.is_some();
+        if shown.is_empty() {
+            return false;
+        }
+        // Each cell has a separator, and so have the empty ones before it.
+        let columns = row.len().max(cell.column + 1);
+        if !self.take(shown.len() + 3 * (columns - row.len())) {
+            return true;
+        }
+        row.resize(columns, String::new());
+        row[cell.column] = shown;
+        true
+    }
+
+    /// Whether there is space for so many bytes; if not, nothing more is written.
+    fn take(&mut self, bytes: usize) -> bool {
+        let left = self.bytes_left.checked_sub(bytes);
+        self.is_cut |= left.is_none();
+        self.bytes_left = left.unwrap_or(0);
+        left.is_some()
     }
 
     /// `next` is the column of a cell that does not name its own.
@@ -254,27 +305,25 @@ impl Book {
         }
     }
 
-    /// What a cell shows, as inline markdown on one line.
-    fn shown(&self, cell: &Cell) -> String {
+    /// What a cell shows.
+    fn shown<'a>(&'a self, cell: &'a Cell) -> Cow<'a, str> {
         let value = cell.value.trim();
-        let shown = match cell.kind.as_str() {
-            "s" => value
-                .parse::<usize>()
-                .ok()
-                .and_then(|number| self.strings.get(number))
-                .cloned()
-                .unwrap_or_default(),
-            "b" => match value {
-                "1" => "TRUE".to_owned(),
-                _ => "FALSE".to_owned(),
+        match cell.kind.as_str() {
+            "s" => {
+                let text = value.parse().ok().and_then(|it| self.strings.get(it));
+                Cow::Borrowed(text.unwrap_or_default())
+            }
+            "b" => Cow::Borrowed(match value {
+                "1" => "TRUE",
+                _ => "FALSE",
+            }),
+            "n" if cell.is_date => match self.date(value) {
+                Some(date) => Cow::Owned(date),
+                None => Cow::Borrowed(value),
             },
-            "n" if cell.is_date => self.date(value).unwrap_or_else(|| value.to_owned()),
             "n" => number(value),
-            _ => value.to_owned(),
-        };
-        let mut writer = Writer::default();
-        writer.text(shown.trim());
-        writer.text.replace('|', "\\|").replace('\n', " ")
+            _ => Cow::Borrowed(value),
+        }
     }
 
     /// A day's number, with the time of day behind the point.
@@ -300,18 +349,23 @@ impl Book {
     }
 }
 
-/// A number without the digits that binary arithmetic adds: 0.30000000000000004.
-fn number(value: &str) -> String {
-    match value.parse::<f64>() {
-        Ok(number) if value.len() > 16 && number.is_finite() && number.abs() < 1e15 => {
-            let rounded = format!("{number:.12}");
-            rounded
-                .trim_end_matches('0')
-                .trim_end_matches('.')
-                .to_owned()
-        }
-        _ => value.to_owned(),
+/// A number with the 15 digits that Excel shows at most, without those that binary arithmetic adds:
+/// 0.30000000000000004. Whole numbers stay as they are: they may be names of something.
+fn number(value: &str) -> Cow<'_, str> {
+    let mantissa = value.split(['e', 'E']).next().unwrap_or_default();
+    let digits = mantissa.bytes().filter(u8::is_ascii_digit).count();
+    if digits <= 15 || !value.contains(['.', 'e', 'E']) {
+        return Cow::Borrowed(value);
     }
+    let rounded = value
+        .parse::<f64>()
+        .map(|number| format!("{number:.14e}").parse::<f64>());
+    Cow::Owned(match rounded {
+        Ok(Ok(rounded)) if rounded == 0.0 => "0".to_owned(),
+        Ok(Ok(rounded)) if (1e-4..1e15).contains(&rounded.abs()) => rounded.to_string(),
+        Ok(Ok(rounded)) if rounded.is_finite() => format!("{rounded:E}"),
+        _ => value.to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -319,10 +373,15 @@ mod tests {
     use super::super::zip::tests::archive;
     use super::*;
 
+    const STRINGS: &str = "<sst><si><t>name</t></si><si><r><t>two </t></r><r><t>runs</t></r><rPh><t>x</t></rPh></si></sst>";
+
     fn book(sheet: &str) -> Page {
+        book_with(STRINGS, sheet)
+    }
+
+    fn book_with(strings: &str, sheet: &str) -> Page {
         let workbook = r#"<workbook><sheets><sheet name="Gates | 2024" r:id="r1"/><sheet name="x" state="hidden" r:id="r1"/></sheets></workbook>"#;
         let links = r#"<Relationships><Relationship Id="r1" Target="worksheets/sheet1.xml"/></Relationships>"#;
-        let strings = "<sst><si><t>name</t></si><si><r><t>two </t></r><r><t>runs</t></r><rPh><t>x</t></rPh></si></sst>";
         let styles = r#"<styleSheet><numFmts><numFmt numFmtId="170" formatCode="0.00"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="170"/></cellXfs></styleSheet>"#;
         let sheet = format!("<worksheet><sheetData>{sheet}</sheetData></worksheet>");
         let bytes = archive(&[
@@ -356,14 +415,91 @@ mod tests {
         let page = book(&"<row><c><v>1</v></c></row>".repeat(ROWS_MAX + 7));
         assert!(
             page.markdown
-                .ends_with("\nThe first 5000 of 5007 rows are given.\n")
+                .ends_with("\nShowing the first 5,000 of 5,007 rows.\n")
         );
         assert_eq!(page.warnings, [Warning::Truncated]);
         // A cell far to the right makes no wide row.
+        let far = book(r#"<row><c r="A1"><v>1</v></c><c r="ZZZZ1"><v>1</v></c></row>"#);
+        assert_eq!(far.markdown, "## Gates | 2024\n\n| 1 |\n| --- |\n");
+        assert_eq!(far.warnings, [Warning::Truncated]);
+    }
+
+    /// One megabyte to which 300,000 cells refer, in an archive of 50 KB.
+    #[test]
+    fn shared_texts_do_not_multiply() {
+        let strings = format!("<sst><si><t>{}</t></si></sst>", "|".repeat(1_000_000));
+        let cells = format!("<row>{}</row>", "<c t='s'><v>0</v></c>".repeat(60)).repeat(5_000);
+        let page = book_with(&strings, &cells);
+        let length = page.markdown.len();
         assert!(
-            book(r#"<row><c r="ZZZZ1"><v>1</v></c></row>"#)
-                .markdown
-                .is_empty()
+            (CELLS_BYTES_MAX / 2..=CELLS_BYTES_MAX + 2_000).contains(&length),
+            "{length}"
         );
+        assert_eq!(page.warnings, [Warning::Truncated]);
+        // A cell by itself.
+        let page = book_with(&strings, "<row><c t='s'><v>0</v></c></row>");
+        assert_eq!(
+            page.markdown.matches('|').count(),
+            CELL_CHARACTERS_MAX + 1 + 4
+        );
+        assert_eq!(page.warnings, [Warning::Truncated]);
+    }
+
+    #[test]
+    fn empty_cells_before_far_ones_count() {
+        let cells = "<row><c r='IV1'><v>1</v></c></row>".repeat(ROWS_MAX);
+        let page = book(&cells);
+        assert!(
+            page.markdown.len() <= CELLS_BYTES_MAX,
+            "{}",
+            page.markdown.len()
+        );
+        let mut book = Book {
+            strings: Strings::default(),
+            is_date: Vec::new(),
+            shift: 0.0,
+            rows_left: 1,
+            bytes_left: 3 * COLUMNS_MAX,
+            is_cut: false,
+        };
+        assert_eq!(
+            book.sheet("<row><c r='IV1'><v>1</v></c></row>").table.rows,
+            0
+        );
+        assert!(book.is_cut);
+    }
+
+    #[test]
+    fn sheets_that_cannot_be_read_are_said() {
+        let sheets = |count: usize| "<sheet name='a' r:id='r'/>".repeat(count);
+        let long = format!("{}.xml", "x".repeat(4_000));
+        let links = format!("<a><Relationship Id='r' Target='{long}'/></a>");
+        for count in [1, 100_000] {
+            let bytes = archive(&[
+                ("a", b""),
+                ("xl/workbook.xml", sheets(count).as_bytes()),
+                ("xl/_rels/workbook.xml.rels", links.as_bytes()),
+            ]);
+            let page = page(&bytes).expect("a workbook");
+            assert_eq!(page.warnings, [Warning::Truncated]);
+        }
+    }
+
+    #[test]
+    fn numbers_have_fifteen_digits() {
+        for (stored, shown) in [
+            ("0.30000000000000004", "0.3"),
+            ("2.2204460492503131E-16", "2.22044604925031E-16"),
+            ("1.2345678901234567E-5", "1.23456789012346E-5"),
+            ("123456789012345.67", "123456789012346"),
+            ("1.2345678901234567E+300", "1.23456789012346E300"),
+            ("-1234.5600000000001", "-1234.56"),
+            ("0.0000000000000000", "0"),
+            ("1234567890123456789", "1234567890123456789"),
+            ("1E-05", "1E-05"),
+            ("1.5", "1.5"),
+        ] {
+            assert_eq!(number(stored), shown);
+        }
     }
 }

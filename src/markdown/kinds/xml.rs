@@ -9,11 +9,15 @@ use url::Url;
 use super::super::escape::push_destination;
 use super::super::inline::Writer;
 use super::super::{LINKS_MAX, Link, Page, Warning};
-use super::fence;
+use super::{fence, left_out};
 
 /// Elements in elements; what is deeper ends the reading.
 const DEPTH_MAX: usize = 256;
 const ATTRIBUTES_MAX: usize = 64;
+/// Longer values of attributes are left out, and longer names end here: what is kept of an element may be kept for each
+/// place that refers to it.
+const VALUE_BYTES_MAX: usize = 4 * 1024;
+const NAME_BYTES_MAX: usize = 256;
 /// Entries of a sitemap that are given.
 const ENTRIES_MAX: usize = 5_000;
 
@@ -36,9 +40,15 @@ impl Element {
     fn read(tag: &BytesStart<'_>) -> Element {
         let mut attributes = tag.attributes();
         let attributes = attributes.with_checks(false).flatten().take(ATTRIBUTES_MAX);
+        let name = tag.name();
+        let name: &str = name.as_ref();
         Element {
-            name: tag.name().as_ref().to_owned(),
+            name: name[..name.floor_char_boundary(NAME_BYTES_MAX)].to_owned(),
             attributes: attributes
+                .filter(|attribute| {
+                    attribute.key.as_ref().len() <= NAME_BYTES_MAX
+                        && attribute.value.len() <= VALUE_BYTES_MAX
+                })
                 .map(|attribute| {
                     let value: &str = &attribute.value;
                     let value = htmlize::unescape_attribute(value).into_owned();
@@ -174,9 +184,8 @@ fn sitemap(text: &str, url: &Url) -> Option<Page> {
         }
     }
     if count > ENTRIES_MAX {
-        page.markdown.push_str(&format!(
-            "\nThe first {ENTRIES_MAX} of {count} entries are given.\n"
-        ));
+        let left_out = left_out(ENTRIES_MAX, count, "entries");
+        page.markdown.push_str(&left_out);
         page.warnings.push(Warning::Truncated);
     }
     (!page.markdown.is_empty()).then_some(page)
@@ -220,6 +229,24 @@ mod tests {
             }
         }));
         assert_eq!(texts, "&c;éA");
+    }
+
+    /// A value that is long is read once and may be referred to a million times.
+    #[test]
+    fn long_values_and_names_are_left_out() {
+        let most = "v".repeat(VALUE_BYTES_MAX);
+        let text = format!("<{} a='{most}' b='{most}x' c='y'/>", "n".repeat(100_000));
+        let mut seen = Vec::new();
+        walk(&text, |event| {
+            if let Event::Open(element, _) = event {
+                let lengths = ["a", "b", "c"].map(|name| element.attribute(name).map(str::len));
+                seen.push((element.name.len(), lengths));
+            }
+        });
+        assert_eq!(
+            seen,
+            [(NAME_BYTES_MAX, [Some(VALUE_BYTES_MAX), None, Some(1)])]
+        );
     }
 
     #[test]

@@ -176,8 +176,28 @@ const TALK_HOSTS: [&str; 10] = [
     "ycombinator",
 ];
 
-/// Parts of addresses of trackers' threads.
-const TALK_PATHS: [&str; 4] = ["/issues/", "/merge_requests/", "/pull/", "/discussions/"];
+/// What stands before the number of a thread in the addresses of trackers.
+const THREADS: [&str; 5] = ["discussions", "issues", "merge_requests", "pull", "pulls"];
+
+/// Parts of the names of hosts of trackers. Others are recognised by the `/-/` in their addresses.
+const TRACKERS: [&str; 6] = [
+    "bitbucket",
+    "codeberg",
+    "forgejo",
+    "gitea",
+    "github",
+    "gitlab",
+];
+
+/// Whether an address is that of a tracker's thread: elsewhere issues are of magazines or of public interest.
+fn is_thread(host: &str, path: &str) -> bool {
+    let segments: Vec<&str> = path.split('/').collect();
+    let has_number = segments.windows(2).any(|pair| {
+        let is_number = !pair[1].is_empty() && pair[1].bytes().all(|byte| byte.is_ascii_digit());
+        THREADS.contains(&pair[0]) && is_number
+    });
+    has_number && (TRACKERS.iter().any(|name| host.contains(name)) || segments.contains(&"-"))
+}
 
 #[derive(Clone, Copy)]
 enum Part {
@@ -242,7 +262,7 @@ impl Hints {
                 .into_iter()
                 .any(value)
                 || TALK_HOSTS.iter().any(|name| host.contains(name))
-                || TALK_PATHS.iter().any(|part| path.contains(part)),
+                || is_thread(host, path),
             is_product: value("ld_product") || value("og_product"),
             bytes,
         }
@@ -250,5 +270,27 @@ impl Hints {
 
     pub(super) fn bytes(&self) -> impl Iterator<Item = (&'static str, u8)> + '_ {
         self.bytes.iter().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_those_of_trackers() {
+        for (host, path, expected) in [
+            ("github.com", "/rust-lang/rust/issues/1", true),
+            ("github.com", "/a/b/pull/12/files", true),
+            ("github.com", "/a/b/discussions/12", true),
+            ("gitlab.example.org", "/a/merge_requests/3", true),
+            ("code.example.org", "/a/-/issues/3", true),
+            ("github.com", "/a/b/issues", false),
+            ("github.com", "/a/b/blob/main/issues/readme.md", false),
+            ("aclu.org", "/issues/free-speech", false),
+            ("magazine.example", "/issues/2024", false),
+        ] {
+            assert_eq!(is_thread(host, path), expected, "{host}{path}");
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 
 use crate::domain::target::TargetError;
-use crate::markdown::{ConvertError, Wall};
+use crate::markdown::{ConvertError, Wall, kind_names};
 use crate::outside::network::ResolveError;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -276,7 +276,8 @@ impl fmt::Display for FetchError {
             }
             FetchError::ContentType(kind) => write!(
                 f,
-                "The target is {kind}; name a page, a feed, a PDF, a document or another text: HTML, markdown, plain text, JSON, XML, CSV, DOCX, ODT, EPUB, XLSX and Jupyter notebooks are converted"
+                "The target is {kind}. Use a page or a document with text: {} are converted",
+                kind_names()
             ),
             FetchError::Convert(error) => error.fmt(f),
         }

@@ -4,7 +4,7 @@
 use std::io::Write as _;
 
 use flate2::Compression;
-use flate2::write::GzEncoder;
+use flate2::write::{DeflateEncoder, GzEncoder};
 
 use crate::harness::Page;
 
@@ -27,6 +27,9 @@ impl Bomb {
 }
 
 const HTML: &str = "text/html; charset=utf-8";
+
+const DOCX: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+const XLSX: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
 const fn html(name: &'static str, body: fn(usize) -> Vec<u8>) -> Bomb {
     typed(name, HTML, body)
@@ -163,6 +166,30 @@ pub(crate) static BOMBS: &[Bomb] = &[
     typed("pdf-deep", "application/pdf", |n| [b"%PDF-1.4\n1 0 obj ".to_vec(), many("<</A [", n), b" endobj\ntrailer <</Root 1 0 R>>".to_vec()].concat()),
     typed("pdf-pages-in-a-circle", "application/pdf", |_| b"%PDF-1.4\n1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj\n2 0 obj <</Type/Pages/Count 9999999/Kids [2 0 R 2 0 R]>> endobj\ntrailer <</Root 1 0 R>>\n%%EOF".to_vec()),
     typed("pdf-packed", "application/pdf", pdf_packed),
+    typed("docx-links-to-one-target", DOCX, |n| archive(&[
+        ("word/document.xml", many("<w:p><w:hyperlink r:id='a'><w:r><w:t>a</w:t></w:r></w:hyperlink></w:p>", 2 * n)),
+        ("word/_rels/document.xml.rels", wrapped("<Relationship Id='a' Target='https://a.example/", "x", 4_000, "'/>")),
+    ])),
+    typed("docx-paragraphs-in-paragraphs", DOCX, |n| archive(&[("word/document.xml", many("<w:p><w:r><w:t>&lt;", 2 * n))])),
+    typed("odt-repeated-cells", "application/vnd.oasis.opendocument.text", |n| archive(&[
+        ("content.xml", wrapped("<office:text>", "<table:table-cell table:number-columns-repeated='99'><text:p>a</text:p></table:table-cell>", 2 * n, "")),
+    ])),
+    typed("epub-one-chapter-often", "application/epub+zip", |n| archive(&[
+        ("META-INF/container.xml", b"<rootfile full-path='b'/>".to_vec()),
+        ("b", wrapped("<item id='a' href='c'/>", "<itemref idref='a'/>", n, "")),
+        ("c", many("<li>&quot;", n)),
+    ])),
+    typed("xlsx-one-text-in-many-cells", XLSX, |n| archive(&[
+        ("xl/workbook.xml", b"<sheet name='a' r:id='a'/>".to_vec()),
+        ("xl/_rels/workbook.xml.rels", b"<Relationship Id='a' Target='a.xml'/>".to_vec()),
+        ("xl/sharedStrings.xml", wrapped("<si><t>", "|", 2 * n, "</t></si>")),
+        ("xl/a.xml", many("<row><c r='IV1' t='s'><v>0</v></c></row>", 2 * n)),
+    ])),
+    typed("xlsx-many-sheets", XLSX, |n| archive(&[
+        ("xl/workbook.xml", many("<sheet name='a' r:id='a'/>", 2 * n)),
+        ("xl/_rels/workbook.xml.rels", wrapped("<Relationship Id='a' Target='", "x", 4_000, "'/>")),
+    ])),
+    typed("notebook-of-small-values", "application/x-ipynb+json", |n| wrapped("{\"cells\":[", "{\"a\":0},", n, "{}]}")),
     typed("markdown-nested", "text/markdown", |n| many("> - ", n)),
     typed("text-without-lines", "text/plain", |n| many("a", n)),
     // Compressed.
@@ -231,6 +258,27 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(bytes).expect("memory takes it");
     encoder.finish().expect("memory takes it")
+}
+
+/// A ZIP archive of deflated parts.
+fn archive(parts: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let number = |length: usize| u32::try_from(length).expect("small").to_le_bytes();
+    let (mut bytes, mut directory) = (Vec::new(), Vec::new());
+    for (name, part) in parts {
+        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(part).expect("memory takes it");
+        let packed = encoder.finish().expect("memory takes it");
+        let sizes = [number(packed.len()), number(part.len()), number(name.len())].concat();
+        let about = [&[20, 0, 0, 0, 8, 0][..], &[0; 8], &sizes].concat();
+        let header = number(bytes.len());
+        bytes.extend([b"PK\x03\x04", &about[..], name.as_bytes(), &packed].concat());
+        let rest = [&[0; 10][..], &header, name.as_bytes()].concat();
+        directory.extend([b"PK\x01\x02\x14\0", &about[..], &rest].concat());
+    }
+    let start = number(bytes.len());
+    bytes.extend(&directory);
+    bytes.extend([b"PK\x05\x06", &[0; 12][..], &start, &[0, 0]].concat());
+    bytes
 }
 
 /// A page whose one stream unpacks to very much more.

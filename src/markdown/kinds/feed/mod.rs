@@ -1,7 +1,7 @@
 //! Feeds: RSS 0.9 to 2.0, Atom and JSON Feed as a document with a section an entry. What an entry says in HTML goes
 //! through the converter like any page.
 
-mod json;
+mod json_feed;
 mod write;
 mod xml;
 
@@ -10,11 +10,10 @@ mod tests;
 
 use url::Url;
 
-use super::fence;
-use super::json::markdown;
+use super::{fence, json};
 use crate::markdown::Page;
 use crate::markdown::links::URL_BYTES_MAX;
-use json::json_feed;
+use json_feed::json_feed;
 use write::written;
 use xml::xml_feed;
 
@@ -62,16 +61,9 @@ struct Feed {
 
 pub(super) fn page(text: &str, url: &Url) -> Page {
     if text.trim_start().starts_with('{') {
-        return match serde_json::from_str(text) {
-            Ok(value) => written(&json_feed(&value), url),
-            Err(_) => {
-                let (markdown, metadata) = markdown(text);
-                Page {
-                    markdown,
-                    metadata,
-                    ..Page::default()
-                }
-            }
+        return match json_feed(text) {
+            Some(feed) => written(&feed, url),
+            None => json::page(text, url),
         };
     }
     let feed = xml_feed(text, url);

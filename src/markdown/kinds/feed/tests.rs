@@ -94,7 +94,7 @@ fn hostile_and_broken_feeds_are_bounded() {
     assert_eq!(page.warnings, [Warning::Truncated]);
     assert!(
         page.markdown
-            .ends_with("\nThe first 200 of 300 entries are given.\n")
+            .ends_with("\nShowing the first 200 of 300 entries.\n")
     );
     assert!(!page.markdown.contains("javascript"));
     // Breaks off in its second entry.

@@ -5,6 +5,7 @@ use url::Url;
 use super::{Entry, Feed, Form, Words, absolute, cut};
 use crate::markdown::escape::push_destination;
 use crate::markdown::inline::Writer;
+use crate::markdown::kinds::left_out;
 use crate::markdown::plain;
 use crate::markdown::render::push_escaped_line;
 use crate::markdown::{
@@ -39,10 +40,8 @@ pub(super) fn written(feed: &Feed, url: &Url) -> Page {
         given += 1;
     }
     if given < feed.count {
-        let count = feed.count;
-        page.markdown.push_str(&format!(
-            "\nThe first {given} of {count} entries are given.\n"
-        ));
+        let left_out = left_out(given, feed.count, "entries");
+        page.markdown.push_str(&left_out);
         page.warnings.push(Warning::Truncated);
     }
     page.metadata = Metadata {

@@ -1,0 +1,106 @@
+//! JSON Feed: an object in, entries out.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{ENTRIES_MAX, Entry, Feed, Form, Words};
+use crate::markdown::kinds::values::{Text, pieces};
+
+/// A feed or an item of one. Arrays are read only as far as they are given.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Members<'a> {
+    title: Text,
+    home_page_url: Text,
+    description: Text,
+    language: Text,
+    icon: Text,
+    url: Text,
+    external_url: Text,
+    date_published: Text,
+    date_modified: Text,
+    summary: Text,
+    content_html: Text,
+    content_text: Text,
+    #[serde(borrow)]
+    items: Option<&'a RawValue>,
+    #[serde(borrow)]
+    author: Option<&'a RawValue>,
+    #[serde(borrow)]
+    authors: Option<&'a RawValue>,
+    #[serde(borrow)]
+    attachments: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Named {
+    name: Text,
+    url: Text,
+}
+
+/// `None` when the text is no object.
+pub(super) fn json_feed(text: &str) -> Option<Feed> {
+    let feed: Members<'_> = serde_json::from_str(text).ok()?;
+    let items = feed.items.and_then(|items| pieces(items, ENTRIES_MAX));
+    let (items, count) = items.unwrap_or_default();
+    let items = items
+        .into_iter()
+        .map(|item| serde_json::from_str(item.get()));
+    let entries = items.map(|item| entry(item.unwrap_or_default())).collect();
+    let language = given(&feed.language);
+    let image = given(&feed.icon);
+    let link = given(&feed.home_page_url);
+    let summary = plain(&feed.description);
+    Some(Feed {
+        own: Entry {
+            link,
+            summary,
+            ..entry(feed)
+        },
+        language,
+        image,
+        entries,
+        count,
+    })
+}
+
+fn entry(members: Members<'_>) -> Entry {
+    let author = first(members.authors).or_else(|| named(members.author?));
+    let html = given(&members.content_html).map(|text| Words {
+        text,
+        ..Words::default()
+    });
+    Entry {
+        title: plain(&members.title),
+        link: given(&members.url).or_else(|| given(&members.external_url)),
+        date: given(&members.date_published),
+        updated: given(&members.date_modified),
+        author: author.and_then(|author| given(&author.name)),
+        summary: plain(&members.summary),
+        content: html.or_else(|| plain(&members.content_text)),
+        enclosure: first(members.attachments).and_then(|file| given(&file.url)),
+    }
+}
+
+fn first(array: Option<&RawValue>) -> Option<Named> {
+    let (pieces, _) = pieces(array?, 1)?;
+    named(pieces.first()?)
+}
+
+fn named(value: &RawValue) -> Option<Named> {
+    serde_json::from_str(value.get()).ok()
+}
+
+fn given(text: &Text) -> Option<String> {
+    let text = text.0.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn plain(text: &Text) -> Option<Words> {
+    given(text).map(|text| Words {
+        text,
+        form: Form::Plain,
+        base: None,
+    })
+}
