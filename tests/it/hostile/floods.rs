@@ -403,12 +403,12 @@ fn a_crowd_of_buyers_of_several_large_pages_has_a_bounded_part_of_memory() {
     });
 }
 
-/// Of ten of the largest pages in one purchase only parts are sold. The pages themselves are let go where they do not fit.
+/// Of ten large pages in one purchase only parts are sold. The pages themselves are let go where they do not fit.
 #[test]
 fn parts_of_many_large_pages_have_a_bounded_part_of_memory() {
     const PAGES: usize = 10;
-    let buyers = number("CONTEXT402_BUYERS", 24) / 8;
-    let mut rig = with_large_pages(PAGES);
+    let buyers = number("CONTEXT402_BUYERS", 24) / 12;
+    let mut rig = with_pages_of(number("CONTEXT402_BOMB_BYTES", 400_000), PAGES);
     rig.in_process(&[], |rig, service| {
         let idle = service.memory_mib();
         let pages: Vec<String> = (0..PAGES).map(large_page).collect();
