@@ -303,7 +303,7 @@ pub fn fresh(reply: Reply) -> Reply {
 /// A complete quote: the shared members, then those of the product.
 pub fn quote_json(app: &App, quote: &Quote) -> Value {
     let address = |path: &str| quote.id.map(|id| app.url(&format!("{path}{id}")));
-    let (record, terms) = (&quote.record, &app.config.payment);
+    let record = &quote.record;
     let (purchase, product) = (&record.purchase, record.purchase.product());
     let item = Item {
         target_url: purchase.target_url(),
@@ -321,10 +321,7 @@ pub fn quote_json(app: &App, quote: &Quote) -> Value {
         "target": target_json(&quote.target),
         "sample_available": quote.target.is_sample,
         "cache": cache_json(&quote.target),
-        "payment": {
-            "network": terms.network, "asset": terms.asset, "pay_to": terms.pay_to, "scheme": "exact",
-            "x402Version": 2, "max_timeout_seconds": TIMEOUT_SECONDS_MAX,
-        },
+        "payment": payment_json(app),
         "buyer_command": commands::buy(&view, item),
         "commands": {
             "curl": commands::challenge_curl(&view, item),
@@ -372,6 +369,15 @@ pub fn quote_json(app: &App, quote: &Quote) -> Value {
         Purchase::Pages(_) | Purchase::ProofBundle(_) | Purchase::Check(_) => {}
     }
     body
+}
+
+/// How a quote is paid.
+pub fn payment_json(app: &App) -> Value {
+    let terms = &app.config.payment;
+    json!({
+        "network": terms.network, "asset": terms.asset, "pay_to": terms.pay_to, "scheme": "exact",
+        "x402Version": 2, "max_timeout_seconds": TIMEOUT_SECONDS_MAX,
+    })
 }
 
 fn target_json(target: &Inspected) -> Value {
