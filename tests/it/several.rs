@@ -255,6 +255,8 @@ fn several_sources_are_quoted_at_the_price_that_the_402_asks() {
         assert_eq!(offer["deliverable_now"], fetches, "{offer}");
     }
     let list = listed(&[ARTICLE, FERRY]);
+    let second = rig.get(&format!("/v1/x402/quote?target_urls=&{list}"));
+    assert_eq!(second.expect(200).json()["quantity"], 2);
     let quote = rig.get(&format!("/v1/x402/check/quote?{list}&texts=1"));
     let quote = quote.expect(200).json();
     let depths = quote["depths"].as_array().expect("depths");
@@ -366,7 +368,7 @@ fn a_page_that_is_too_large_keeps_no_other_out() {
             &format!("Boat {number} comes and goes here."),
         );
         let path = format!("/boat-{number}");
-        rig.site.put(&path, page.slow(Duration::from_secs(2)));
+        rig.site.put(&path, page.slow(Duration::from_millis(500)));
         format!("http://news.sample-site.org{path}")
     };
     let mut target_urls = vec!["http://news.sample-site.org/large".to_owned()];
