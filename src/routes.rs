@@ -376,7 +376,7 @@ pub static ROUTES: &[Row] = &[
         gives: "text/markdown", statuses: &[404, 410, 503], rate: RateClass::Quote,
         tool: Some("report_source"), ..Endpoint::new(Tag::Reports, "The text that a report's citations are slices of, and its source hash covers") }),
     get("/v1/proof-pack/reports/{report_id}/screenshot", run!(reports::screenshot), Endpoint {
-        gives: "image/png", in_openapi: false, statuses: &[404, 410, 503],
+        gives: "image/png", in_openapi: false, statuses: &[404, 410, 503], rate: RateClass::Quote,
         ..Endpoint::new(Tag::Reports, "The picture of the page that a report was bought with") }),
     get("/v1/proof-pack/reports/{report_id}/verify", run!(reports::verify), Endpoint {
         statuses: &[404, 410, 503], rate: RateClass::Quote,

@@ -215,7 +215,7 @@ pub static SETTINGS: &[Setting] = &[
     row("limits.write_stall_seconds_max", Number, Some("20"), "How long a client may stop reading, or read less than 4 KiB a second; then its connection is closed."),
     row("limits.stop_grace_seconds", Number, Some("40"), "Time for paid work to finish during a stop."),
     row("limits.store_cache_mib", Number, Some("32"), "Memory for the data file's pages, in MiB."),
-    row("limits.work_memory_mib", Number, Some("16"), "Total memory for large pages, reports and responses in progress, in MiB; small ones are not counted. One more of up to 64 MiB is always allowed. Others wait, and get 503 if that takes too long."),
+    row("limits.work_memory_mib", Number, Some("16"), "Total memory for large pages, reports and responses in progress, in MiB; small ones are not counted. One purchase at a time may take more, as much as its largest page needs. Others wait, and get 503 if that takes too long."),
     row("limits.page_cache_mib", Number, Some("512"), "Cached pages in the data file, in MiB; the oldest are deleted first."),
     row("limits.report_store_mib", Number, Some("4096"), "Stored reports with their sources in the data file, in MiB; beyond it no reports are sold until some expire."),
     row("limits.unpaid_records_mib", Number, Some("64"), "Size of each kind of free record in the data file, in MiB: quotes, bundle quotes, requests without a contact, payment provider events, unpaid orders. Beyond it the oldest are deleted. Requests with a contact are refused instead until you delete some."),

@@ -229,6 +229,14 @@ impl Means {
         matches!(self, Means::Authorization { .. })
     }
 
+    /// What a refusal says of a payment that was not used: the money of a transfer has arrived.
+    pub fn unused(self) -> &'static str {
+        match self {
+            Means::Authorization { .. } => "Nothing was charged",
+            Means::Transfer => "The transfer was not used",
+        }
+    }
+
     /// The word for operators and receipts.
     pub fn name(self) -> &'static str {
         match self {

@@ -61,7 +61,7 @@ codes! {
     SelectorUnmatched "selector_unmatched" false "The selector matches no element of the page as the site sends it." "Check the selector against the page's HTML; elements that scripts add are not there.";
     BudgetTooSmall "budget_too_small" false "Not one passage of the page fits into the budget." "Send a larger max_tokens or max_characters.";
     PageWalled "page_walled" false "The page shows a captcha, login, block, paywall or consent form instead of its content." "Use a page that everybody can read without login, subscription or consent.";
-    RenderUnavailable "render_unavailable" false "The page's text is made by scripts, and this service has no browser to run them." "Use another page, or leave `render` out.";
+    RenderUnavailable "render_unavailable" false "The page's text is made by scripts, and this service has no browser to run them." "Use another page, or send a new request without `render`.";
     RenderFailed "render_failed" false "The page's text is made by scripts, and the browser could not show it." "Check the page in a browser; it may need a login, or too long to load.";
     InvalidTier "invalid_tier" false "No such tier." "Use starter, cached, basic, fresh or deep.";
     TierMismatch "tier_mismatch" false "Query, header and body name different tiers." "Send the same tier everywhere, or only once.";

@@ -103,11 +103,7 @@ async fn lead(
         // address. Redelivery is limited by its own count.
         Ok(Recalled::Answer(delivered)) => return Ok(delivered),
         Ok(Recalled::Unknown) => {
-            return settle::resolve(
-                app,
-                Reservation::take(&app.in_flight, key).ok_or_else(in_use)?,
-            )
-            .await;
+            return resolve(app, Reservation::take(&app.in_flight, key)).await;
         }
         // A credit may hold it; presented again, it counts as a new request.
         Ok(Recalled::Nothing) => count()?,
@@ -122,9 +118,6 @@ async fn lead(
             return turned_down(app, key, asker, refusal).await;
         }
     };
-    if let Err(refusal) = rendering::check_available(app, &request.purchase) {
-        return turned_down(app, key, asker, refusal).await;
-    }
     app.health
         .check_can_sell_product(request.purchase.product())?;
     let verified = match Verified::verify(app, proof, offer, &request).await {
@@ -133,12 +126,16 @@ async fn lead(
             return turned_down(app, key, asker, refusal).await;
         }
     };
-    let mut reservation = Reservation::take(&app.in_flight, key).ok_or_else(in_use)?;
+    let Some(mut reservation) = Reservation::take(&app.in_flight, key) else {
+        return turned_down(app, key, asker, in_use()).await;
+    };
     let payer = verified.payment().payer;
     let identifier = reserve_identifier(app, &verified)?;
     if let Some(earlier) = earlier_purchase(app, &verified, identifier.as_ref(), key).await? {
         return Ok(earlier);
     }
+    // After that: what was sold while there was a browser is given out without one.
+    rendering::check_available(app, &request.purchase, verified.payment().means)?;
     reservation.enter(payer, asker.fingerprint, clients);
     app.in_flight.unfinished.check_held(payer)?;
     reservation.queue(payer, &app.outside.clock).await?;
@@ -185,11 +182,21 @@ async fn turned_down(app: &Shared, key: PaymentKey, asker: Asker, refusal: Refus
     if stored.is_none() {
         return Err(refusal);
     }
-    let reservation = Reservation::take(&app.in_flight, key).ok_or_else(in_use)?;
+    let reservation = Reservation::take(&app.in_flight, key);
     match recall(app, key, asker).await? {
         Recalled::Answer(delivered) => Ok(delivered),
-        Recalled::Unknown => settle::resolve(app, reservation).await,
+        Recalled::Unknown => resolve(app, reservation).await,
+        Recalled::Nothing if reservation.is_none() => Err(in_use()),
         Recalled::Nothing => Err(refusal),
+    }
+}
+
+/// The outcome of a settlement that is not known. Without a reservation it is under way, or being looked into: its buyer
+/// may be charged already, and must not read that nothing was.
+pub async fn resolve(app: &Shared, reservation: Option<Reservation>) -> Outcome {
+    match reservation {
+        Some(reservation) => settle::resolve(app, reservation).await,
+        None => Err(settle::not_known(None)),
     }
 }
 
@@ -265,14 +272,14 @@ pub fn check_margin(app: &Shared, purchase: &Purchase, means: Means) -> Result<J
         app.metrics.margin_rejections.count([reason]);
         let message = match unsold {
             Unsold::TooThin(rejected) => format!(
-                "At {price} USDC this sale would not cover its costs ({} USDC); nothing was charged.",
-                rejected.needed
+                "At {price} USDC this sale would not cover its costs ({} USDC). {}.",
+                rejected.needed,
+                means.unused()
             ),
-            Unsold::GasUnknown => {
-                "The settlement cost is currently unknown, so sales are stopped; nothing was charged. Try again \
-                 in a minute."
-                    .to_owned()
-            }
+            Unsold::GasUnknown => format!(
+                "The settlement cost is currently unknown, so sales are stopped. {}: try again in a minute.",
+                means.unused()
+            ),
         };
         Refusal::new(Code::MarginRejected, message)
     })

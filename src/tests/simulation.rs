@@ -41,24 +41,29 @@ const THREE: &str = "http://news.sample-site.org/3";
 const APP: &str = "http://news.sample-site.org/app";
 
 #[rustfmt::skip]
-const WISHES: [Wish; 14] = [
-    Wish { targets: &["http://127.0.0.1:4020/sample"], level: Level::Tier(Tier::Starter) },
-    Wish { targets: &[ONE], level: Level::Tier(Tier::Fresh) },
-    Wish { targets: &[ONE], level: Level::Tier(Tier::Cached) },
-    Wish { targets: &[TWO], level: Level::Tier(Tier::Fresh) },
-    Wish { targets: &[TWO], level: Level::Tier(Tier::Basic) },
-    Wish { targets: &[THREE], level: Level::Tier(Tier::Deep) },
-    Wish { targets: &[THREE], level: Level::Pack(Pack::Quick) },
-    Wish { targets: &[ONE, TWO], level: Level::Tier(Tier::Basic) },
-    Wish { targets: &[TWO, ONE], level: Level::Tier(Tier::Fresh) },
-    Wish { targets: &[TWO, THREE], level: Level::Bundle(Bundle::Scout) },
-    Wish { targets: &[ONE, THREE], level: Level::Check(CheckDepth::Quick) },
-    Wish { targets: &[APP], level: Level::Tier(Tier::Fresh) },
-    Wish { targets: &[APP], level: Level::Tier(Tier::Deep) },
-    Wish { targets: &[APP], level: Level::Pack(Pack::Deep) },
+const WISHES: [Wish; 19] = [
+    Wish { targets: &["http://127.0.0.1:4020/sample"], level: Level::Tier(Tier::Starter), with: &[] },
+    Wish { targets: &[ONE], level: Level::Tier(Tier::Fresh), with: &[] },
+    Wish { targets: &[ONE], level: Level::Tier(Tier::Cached), with: &[] },
+    Wish { targets: &[TWO], level: Level::Tier(Tier::Fresh), with: &[] },
+    Wish { targets: &[TWO], level: Level::Tier(Tier::Basic), with: &[] },
+    Wish { targets: &[THREE], level: Level::Tier(Tier::Deep), with: &[] },
+    Wish { targets: &[THREE], level: Level::Pack(Pack::Quick), with: &[] },
+    Wish { targets: &[ONE, TWO], level: Level::Tier(Tier::Basic), with: &[] },
+    Wish { targets: &[TWO, ONE], level: Level::Tier(Tier::Fresh), with: &[] },
+    Wish { targets: &[TWO, THREE], level: Level::Bundle(Bundle::Scout), with: &[] },
+    Wish { targets: &[ONE, THREE], level: Level::Check(CheckDepth::Quick), with: &[] },
+    Wish { targets: &[APP], level: Level::Tier(Tier::Fresh), with: &[] },
+    Wish { targets: &[APP], level: Level::Tier(Tier::Deep), with: &[] },
+    Wish { targets: &[APP], level: Level::Pack(Pack::Deep), with: &[] },
+    Wish { targets: &[ONE], level: Level::Tier(Tier::Fresh), with: &[("query", "\"Where do boats go?\""), ("max_tokens", "100")] },
+    Wish { targets: &[ONE, TWO], level: Level::Tier(Tier::Fresh), with: &[("min_pages", "1")] },
+    Wish { targets: &[ONE, APP], level: Level::Tier(Tier::Fresh), with: &[] },
+    Wish { targets: &[THREE, "text:Boats come and go."], level: Level::Bundle(Bundle::Scout), with: &[] },
+    Wish { targets: &[TWO, "text:It is open."], level: Level::Check(CheckDepth::Standard), with: &[] },
 ];
 /// What must have happened in so many histories.
-const OCCURRENCES: [&str; 19] = [
+const OCCURRENCES: [&str; 20] = [
     "a buyer loses an answer",
     "a buyer comes back",
     "answer 200",
@@ -69,6 +74,7 @@ const OCCURRENCES: [&str; 19] = [
     "authorization never used",
     "browser, worker or guard lost during a render",
     "delivered as a browser shows it",
+    "delivered with a page unread",
     "delivered with a picture",
     "delivered without its picture",
     "doubtful answer after the money moved",

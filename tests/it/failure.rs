@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::buyer::Payment;
 use crate::harness::{
-    ACCESS, ARTICLE, Answer, Ask, BASE_URL, FRESH, Rig, Says, Wallet, amount, order,
+    ACCESS, ARTICLE, Answer, Ask, BASE_URL, FRESH, Rig, Says, Wallet, Wish, amount, order,
 };
 
 /// A rig at whose end nobody must have been called.
@@ -375,6 +375,35 @@ fn the_authorization_s_window_must_leave_time_for_the_work() {
     quiet.nobody_was_called();
     pay(-267).expect(200);
     pay(60).expect(200);
+}
+
+/// The same of every kind of purchase, each with its own time for the work.
+#[test]
+fn the_window_of_every_kind_must_leave_time_for_its_work() {
+    let quiet = Quiet::start();
+    let rig = &quiet.rig;
+    let wishes = Wish::all(ARTICLE);
+    // Seconds that may have passed of the 300: one page takes 2 s, several take 90 s, the verification 1 s.
+    let latest = |wish: &Wish| match wish.body["target_url"].is_string() {
+        true => 300 - 2 - 1 - 30,
+        false => 300 - 90 - 1 - 30,
+    };
+    let pay = |wish: &Wish, passed: u64| {
+        let signed_at = UnixSeconds(rig.now().0 - passed);
+        let payment = wish.sign(rig.address, &Wallet::new(), signed_at, None);
+        wish.ask(rig.address).paid(&payment.header).send()
+    };
+    for wish in &wishes {
+        for passed in [latest(wish) + 1, 299, 301] {
+            let refused = pay(wish, passed).expect(402).challenge();
+            let error = "invalid_exact_evm_payload_authorization_valid_before";
+            assert_eq!(refused["error"], error, "{wish:?} {passed}");
+        }
+    }
+    quiet.nobody_was_called();
+    for wish in &wishes {
+        pay(wish, latest(wish)).expect(200);
+    }
 }
 
 /// A payment of a kind that we do not offer is well-formed: the buyer is told what is offered.

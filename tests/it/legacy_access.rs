@@ -599,13 +599,20 @@ fn a_refusal_leaves_the_transfer_unused() {
     )
     .send()
     .refused(400, "target_blocked");
-    buy(&rig, &hash, ARTICLE, "cached")
-        .send()
-        .refused(400, "cache_miss");
+    // The money has arrived: nobody may read that nothing was charged.
+    let unused = |refused: Answer| {
+        let told = refused.json()["detail"].to_string();
+        assert!(told.contains("was not used"), "{told}");
+        assert!(!told.contains("othing was charged"), "{told}");
+    };
+    let cached = buy(&rig, &hash, ARTICLE, "cached").send();
+    unused(cached.refused(400, "cache_miss"));
+    let body = json!({"target_url": ARTICLE, "tier": "fresh", "render": "always"});
+    let rendered = rig.post(LEGACY).json(&body).header(HASH, &*hash).send();
+    unused(rendered.refused(400, "render_unavailable"));
     rig.reconfigure(|resolved| resolved.set("guard.minimum_profit_usdc", "0.0296"));
-    buy(&rig, &hash, ARTICLE, "fresh")
-        .send()
-        .refused(400, "margin_rejected");
+    let thin = buy(&rig, &hash, ARTICLE, "fresh").send();
+    unused(thin.refused(400, "margin_rejected"));
     assert_eq!(rig.site.hits("/article"), 0);
     rig.reconfigure(|resolved| resolved.set("guard.minimum_profit_usdc", "0.0295"));
     buy(&rig, &hash, ARTICLE, "fresh").send().expect(200);

@@ -427,13 +427,6 @@ fn a_late_success_is_still_recorded() {
     let payment = wallet.sign(&rig, "fresh");
     let ask = rig.order(ARTICLE, "fresh").paid(&payment.header);
     let credit = unknown(&ask.send());
-    // While the call is under way neither payload nor credit starts another one.
-    let answer = ask.send();
-    assert!(matches!(answer.status, 409 | 503), "{answer:?}");
-    assert_eq!(answer.header("payment-required"), None);
-    assert!(answer.header("retry-after").is_some());
-    let answer = rig.retry(&credit, ARTICLE, "fresh").send();
-    assert!(matches!(answer.status, 409 | 503), "{answer:?}");
     assert_eq!(rig.facilitator.settle_calls(), 1);
     let state = || rig.operator("/operator/payments").json()["payments"][0]["state"].clone();
     until("the call ends", || state() == "settled");
@@ -441,6 +434,38 @@ fn a_late_success_is_still_recorded() {
     rig.retry(&credit, ARTICLE, "fresh").send().expect(200);
     assert_eq!(rig.facilitator.settle_calls(), 1);
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
+}
+
+/// While the call is under way neither payload nor credit nor another signature starts another one, and none of them is told
+/// that nothing was charged: it may be, at any moment.
+#[test]
+fn a_settlement_that_is_under_way_is_an_unknown_one() {
+    for_each(Wish::all(ARTICLE), |wish| {
+        let rig = Rig::with(|resolved| {
+            resolved.set("payment.settle_wait_seconds_max", "0.3");
+            resolved.set("payment.settle_seconds_max", "20");
+        });
+        let wallet = Wallet::new();
+        let payment = wish.sign(rig.address, &wallet, rig.now(), None);
+        let ask = wish.ask(rig.address).paid(&payment.header);
+        rig.facilitator.settles(Says::Hang);
+        let credit = unknown(&ask.send());
+        let again = ask.send();
+        assert_eq!(again.header("payment-required"), None);
+        assert_eq!(again.must("retry-after"), "5");
+        again.refused_charged(503, "settlement_unknown");
+        let retried = wish.retry(rig.address, &credit).send();
+        let retried = retried.refused_charged(503, "settlement_unknown");
+        assert_eq!(retried.credit(), credit, "it is as good as before");
+        assert_eq!(retried.json()["retry"]["attempts_left"], 3);
+        let other = wish.sign(rig.address, &wallet, rig.now(), None);
+        let other = wish.ask(rig.address).paid(&other.header);
+        for _ in 0..2 {
+            let answer = other.send().refused(503, "settlement_unknown");
+            assert_eq!(answer.json()["earlier_payment"]["charged"], "unknown");
+        }
+        assert_eq!(rig.facilitator.settle_calls(), 1, "{wish:?}");
+    });
 }
 
 /// Money 6: without a verdict nothing is done and nothing is owed.

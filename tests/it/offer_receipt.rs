@@ -7,7 +7,7 @@ use context402::x402::encoding;
 use serde_json::{Value, json};
 
 use crate::harness::process::{Finished, run};
-use crate::harness::{ACCESS, ARTICLE, Answer, BASE_URL, Rig, Service, Wallet, for_each};
+use crate::harness::{ACCESS, ARTICLE, Answer, BASE_URL, Rig, Service, Wallet, Wish, for_each};
 
 const KEY: &str = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
 
@@ -89,6 +89,32 @@ fn a_receipt_says_who_paid_for_what_and_what_came() {
     // Given out again, it is the same receipt.
     rig.pass(60);
     assert_eq!(order.send().expect(200).settlement(), settlement);
+}
+
+/// The same of every kind of purchase: the offer names its price, the receipt what came.
+#[test]
+fn the_offer_and_the_receipt_of_every_kind_are_signed() {
+    let rig = rig();
+    for_each(Wish::all(ARTICLE), |wish| {
+        let wallet = Wallet::new();
+        let ask = wish.ask(rig.address);
+        let unpaid = ask.send().expect(402);
+        let challenge = decoded(&unpaid, "payment-required");
+        let offer = &challenge["extensions"]["offer-receipt"]["info"]["offers"][0];
+        let offer = payload(&rig, offer);
+        assert_eq!(offer["amount"], wish.units.to_string(), "{wish:?}");
+        assert_eq!(offer["resourceUrl"], challenge["resource"]["url"]);
+        let payment = wallet.sign_answer(&unpaid, rig.now(), None);
+        let bought = ask.paid(&payment.header).send().expect(200);
+        let (settlement, body) = (bought.settlement(), bought.json());
+        let receipt = &settlement["extensions"]["offer-receipt"]["info"]["receipt"];
+        let receipt = payload(&rig, receipt);
+        assert_eq!(receipt["payer"], wallet.address().to_string());
+        assert_eq!(receipt["transaction"], settlement["transaction"]);
+        assert_eq!(receipt["resourceUrl"], challenge["resource"]["url"]);
+        let came = [&body["content_sha256"], &body["result_hash"]];
+        assert!(came.contains(&&receipt["contentSha256"]), "{wish:?}");
+    });
 }
 
 #[test]

@@ -9,7 +9,9 @@ use context402::domain::purchase::{Choices, ContextPurchase, Purchase};
 use serde_json::Value;
 
 use crate::harness::ask::connect;
-use crate::harness::{ARTICLE, BASIC, FRESH, Page, Rig, Says, Wallet, for_each, price, until};
+use crate::harness::{
+    ARTICLE, BASIC, FRESH, Page, Rig, Says, Wallet, Wish, for_each, price, until,
+};
 
 const SLOW: &str = "http://news.sample-site.org/slow";
 
@@ -61,6 +63,55 @@ fn a_new_signature_gets_what_an_earlier_payment_has_bought() {
         }
         rig.buy(&wallet, ARTICLE, "fresh").expect(200);
         assert_eq!(rig.facilitator.spent(wallet.address()), 2 * price(FRESH));
+    });
+}
+
+/// The same of every kind of purchase, and of one whose client left before the answer.
+#[test]
+fn a_new_signature_gets_what_an_earlier_payment_of_any_kind_has_bought() {
+    for_each(Wish::all(ARTICLE), |wish| {
+        for leaves in [false, true] {
+            let mut rig = Rig::start();
+            let wallet = Wallet::new();
+            let sign = |rig: &Rig| {
+                let payment = wish.sign(rig.address, &wallet, rig.now(), None);
+                wish.ask(rig.address).paid(&payment.header)
+            };
+            let first = sign(&rig);
+            if leaves {
+                rig.facilitator
+                    .settles(Says::Slow(Duration::from_millis(400)));
+                let mut stream = connect(first.address());
+                stream.write_all(&first.bytes()).expect("it is sent");
+                until("the payment is sent for settlement", || {
+                    rig.facilitator.settle_calls() == 1
+                });
+                drop(stream);
+                until("it is settled", || rig.facilitator.settlements() == 1);
+                until("the sale has ended", || rig.app().tasks.is_empty());
+                rig.facilitator.settles(Says::Honest);
+            } else {
+                rig.facilitator.settles(Says::Lost);
+                first.send().refused_charged(503, "settlement_unknown");
+                rig.facilitator.settles(Says::Honest);
+                rig.pass(35);
+                rig.work_off();
+            }
+            assert_eq!(rig.facilitator.spent(wallet.address()), wish.units);
+            rig.restart();
+            let fetched = rig.site.hits("/article");
+            sign(&rig).send().expect(200);
+            assert_eq!(
+                rig.facilitator.spent(wallet.address()),
+                wish.units,
+                "{wish:?}"
+            );
+            assert_eq!(rig.site.hits("/article"), fetched, "{wish:?}");
+            // It was given: the next one is a purchase of its own.
+            noted(&rig);
+            sign(&rig).send().expect(200);
+            assert_eq!(rig.facilitator.spent(wallet.address()), 2 * wish.units);
+        }
     });
 }
 

@@ -16,8 +16,8 @@ use sha2::{Digest as _, Sha256};
 use crate::console::{SignedIn, TOKEN_GIVEN};
 use crate::harness::process::{Finished, program_with};
 use crate::harness::{
-    ACCESS, ARTICLE, Answer, Ask, BASE_URL, Folder, PROOF_PACK, Page, Rig, Wallet, ask,
-    fake_browser, report_order, until,
+    ACCESS, ARTICLE, Answer, Ask, BASE_URL, Folder, PROOF_PACK, Page, RETRY, Rig, Says, Wallet,
+    ask, fake_browser, report_order, until,
 };
 
 const FAKE: &str = "render::this_program_is_the_browser_where_it_was_started_as_one";
@@ -33,6 +33,9 @@ fn this_program_is_the_browser_where_it_was_started_as_one() {
 struct Rendering {
     rig: Rig,
     browser: PathBuf,
+    /// The settings of the same service without a browser, and with it.
+    without: Resolved,
+    with: Resolved,
     /// Runs the worker.
     _worker: Runtime,
     folder: Folder,
@@ -61,7 +64,9 @@ impl Rendering {
             worker.nests = false;
             tokio::spawn(Arc::new(worker).listen(listener, 2));
         });
+        let mut without = Resolved::defaults();
         let rig = Rig::with(|resolved| {
+            without = resolved.clone();
             resolved.set("render.browser", browser.display().to_string());
             resolved.set("render.socket", socket.display().to_string());
             resolved.set("render.egress_socket", egress.display().to_string());
@@ -70,6 +75,8 @@ impl Rendering {
         });
         rig.site.put("/app", app());
         Rendering {
+            with: rig.resolved().clone(),
+            without,
             rig,
             browser,
             _worker: runtime,
@@ -95,6 +102,15 @@ impl Rendering {
     fn becomes(&self, manner: &str) {
         let other = fake_browser::script(self.folder.as_ref(), manner, FAKE);
         std::fs::rename(other, &self.browser).expect("our own files");
+    }
+
+    /// Starts the service again over the same data file, with its browser or without.
+    fn restart(&mut self, has_browser: bool) {
+        let settings = match has_browser {
+            true => self.with.clone(),
+            false => self.without.clone(),
+        };
+        self.rig.reconfigure(|resolved| *resolved = settings);
     }
 
     fn buy(&self, tier: &str, render: Option<&str>) -> Answer {
@@ -269,14 +285,9 @@ fn without_a_browser_nothing_is_different() {
         .refused(400, "nothing_readable");
     let payment = Wallet::new().sign(&rig, "fresh");
     let body = json!({"target_url": ARTICLE, "tier": "fresh", "render": "always"});
-    let calls = rig.facilitator.verify_calls();
     let ask = rig.post(ACCESS).json(&body).paid(&payment.header);
     ask.send().refused(400, "render_unavailable");
-    assert_eq!(
-        rig.facilitator.verify_calls(),
-        calls,
-        "nobody was asked about the payment"
-    );
+    assert_eq!(rig.facilitator.settle_calls(), 0);
     let answer = rig.buy(&Wallet::new(), ARTICLE, "fresh");
     let answer = answer.expect(200).json();
     assert!(answer.get("rendered").is_none() && answer.get("render_ms").is_none());
@@ -458,6 +469,80 @@ fn a_screenshot_is_only_for_deep_reports_of_rendered_pages() {
         ),
         (calls, 1)
     );
+}
+
+/// A page that is to be rendered, and a report with a picture, each with its path.
+fn with_browser_alone() -> [(&'static str, Value); 2] {
+    let mut report = report_order(APP, "deep", "The boats come and go all day long.");
+    report["screenshot"] = true.into();
+    let page = json!({"target_url": APP, "tier": "fresh", "render": "always"});
+    [(ACCESS, page), (PROOF_PACK, report)]
+}
+
+fn signed(rig: &Rig, wallet: &Wallet, path: &str, body: &Value) -> Ask {
+    let ask = rig.post(path).json(body);
+    let payment = wallet.sign_answer(&ask.send().expect(402), rig.now(), None);
+    ask.paid(&payment.header)
+}
+
+/// A buyer whose answer was lost signs again. That the browser is gone meanwhile is no reason to withhold what was paid for.
+#[test]
+fn what_was_sold_with_a_browser_is_given_out_without_one() {
+    let mut rendering = with_text("plain");
+    let wallets = with_browser_alone().map(|(path, body)| {
+        let wallet = Wallet::new();
+        rendering.rig.facilitator.settles(Says::Lost);
+        let answer = signed(&rendering.rig, &wallet, path, &body).send();
+        answer.refused_charged(503, "settlement_unknown");
+        wallet
+    });
+    rendering.restart(false);
+    let rig = &rendering.rig;
+    rig.facilitator.settles(Says::Honest);
+    for ((path, body), wallet) in with_browser_alone().into_iter().zip(wallets) {
+        let before = rig.facilitator.spent(wallet.address());
+        assert!(before > 0);
+        signed(rig, &wallet, path, &body).send().expect(200);
+        assert_eq!(rig.facilitator.spent(wallet.address()), before);
+        // A new purchase of the same is refused and not charged.
+        let stranger = Wallet::new();
+        let answer = signed(rig, &stranger, path, &body).send();
+        answer.refused(400, "render_unavailable");
+        assert_eq!(rig.facilitator.spent(stranger.address()), 0);
+    }
+    assert_eq!(rig.facilitator.settlements(), 2);
+}
+
+/// Tries that cannot succeed without a browser used the credit up. A picture alone is no reason to withhold a report.
+#[test]
+fn a_credit_is_not_used_up_while_there_is_no_browser() {
+    let mut rendering = with_text("plain");
+    rendering.rig.site.put("/app", Page::Status(503));
+    let credits = with_browser_alone().map(|(path, body)| {
+        let answer = signed(&rendering.rig, &Wallet::new(), path, &body).send();
+        answer.refused(503, "upstream_unavailable").credit()
+    });
+    let text = "The boats come and go all day long, and nobody counts them. ".repeat(40);
+    rendering.rig.site.put("/app", Page::html("Harbour", &text));
+    let retry = |rig: &Rig, number: usize| {
+        let (_, body) = &with_browser_alone()[number];
+        let ask = rig.post(RETRY);
+        let ask = ask.header("X-Service-Retry-Credit", credits[number].as_str());
+        ask.json(body).send()
+    };
+    rendering.restart(false);
+    for _ in 0..4 {
+        let refused = retry(&rendering.rig, 0).refused(400, "render_unavailable");
+        let advice = refused.json()["detail"].to_string();
+        assert!(advice.contains("new request without `render`"), "{advice}");
+    }
+    let report = retry(&rendering.rig, 1).expect(200).json();
+    let warning = &report["screenshot"]["warning"];
+    assert_eq!(warning["code"], "screenshot_unavailable", "{report}");
+    rendering.restart(true);
+    let page = retry(&rendering.rig, 0).expect(200).json();
+    assert!(markdown(&page).contains(ARTICLE_TEXT) || markdown(&page).contains("boats"));
+    assert_eq!(rendering.rig.facilitator.settlements(), 2);
 }
 
 /// Two reports have the same picture; it goes with the last of them.

@@ -5,7 +5,9 @@ use std::thread;
 use serde_json::json;
 
 use crate::harness::buyer::Payment;
-use crate::harness::{ARTICLE, FRESH, Page, Rig, Says, Service, Wallet, price, until};
+use crate::harness::{
+    ARTICLE, FRESH, Page, Rig, Says, Service, Wallet, Wish, for_each, price, until,
+};
 
 const SECOND: &str = "http://news.sample-site.org/second";
 
@@ -248,6 +250,32 @@ fn an_unknown_settlement_is_remembered_over_a_restart() {
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     rig.retry(&credit, ARTICLE, "fresh").send().expect(200);
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
+}
+
+/// The same of every kind of purchase.
+#[test]
+fn an_unknown_settlement_of_any_kind_is_remembered_over_a_restart() {
+    for_each(Wish::all(ARTICLE), |wish| {
+        let mut rig = Rig::start();
+        let wallet = Wallet::new();
+        let sign = |rig: &Rig| wish.sign(rig.address, &wallet, rig.now(), None).header;
+        let (first, second) = (sign(&rig), sign(&rig));
+        let pay = |rig: &Rig, header: &str| wish.ask(rig.address).paid(header).send();
+        rig.facilitator.settles(Says::Lost);
+        let credit = pay(&rig, &first).expect(503).credit();
+        rig.restart();
+        pay(&rig, &first).refused_charged(503, "settlement_unknown");
+        pay(&rig, &second).refused(503, "settlement_unknown");
+        rig.facilitator.settles(Says::Honest);
+        rig.restart();
+        let bought = pay(&rig, &second).expect(200).body;
+        assert_eq!(pay(&rig, &first).expect(200).body, bought, "{wish:?}");
+        let retried = wish.retry(rig.address, &credit).send();
+        assert_eq!(retried.expect(200).body, bought, "{wish:?}");
+        assert_eq!(rig.facilitator.settlements(), 1, "{wish:?}");
+        assert_eq!(rig.facilitator.spent(wallet.address()), wish.units);
+        assert_eq!(rig.site.hits("/article"), 1, "{wish:?}");
+    });
 }
 
 /// The page of a kept answer was due to go during a long stop. A buyer who came before the first look at the payment got

@@ -10,7 +10,8 @@ use serde_json::json;
 
 use crate::harness::ask::at_once;
 use crate::harness::{
-    ARTICLE, Answer, DEEP, FRESH, Page, RETRY, Rig, Says, Wallet, amount, for_each, price, until,
+    ARTICLE, Answer, DEEP, FRESH, Page, RETRY, Rig, Says, Wallet, Wish, amount, for_each, price,
+    until,
 };
 
 const DOWN: &str = "http://down.sample-site.org/article";
@@ -362,6 +363,14 @@ fn fifty_redemptions_at_once_have_one_winner() {
     let answers = rig.retry(&credit, FLAKY, "fresh").send_at_once(50);
     let winners = answers.iter().filter(|answer| answer.status == 200).count();
     assert_eq!(winners, 1, "{answers:?}");
+    lost_the_race(answers);
+    assert_eq!(rig.site.hits("/flaky"), hits + 1);
+    assert_eq!(rig.facilitator.settle_calls(), 1);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
+}
+
+/// Insists on the answers to redemptions of a credit that another request redeems.
+fn lost_the_race(answers: Vec<Answer>) {
     for answer in answers {
         match answer.status {
             200 => {}
@@ -369,14 +378,48 @@ fn fifty_redemptions_at_once_have_one_winner() {
                 let answer = answer.refused(409, "conflict");
                 assert!(answer.header("retry-after").is_some());
             }
+            // It was sent for settlement.
+            503 => {
+                answer.refused_charged(503, "settlement_unknown");
+            }
             _ => {
                 answer.refused(400, "retry_credit_invalid");
             }
         }
     }
-    assert_eq!(rig.site.hits("/flaky"), hits + 1);
-    assert_eq!(rig.facilitator.settle_calls(), 1);
-    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
+}
+
+/// The same of every kind of purchase, whose credit has outlived a restart.
+#[test]
+fn a_credit_of_any_kind_outlives_a_restart_and_is_redeemed_once() {
+    for_each(Wish::all(FLAKY), |wish| {
+        let mut rig = Rig::start();
+        let wallet = Wallet::new();
+        for path in ["/flaky", "/ferry"] {
+            rig.site.put(path, Page::Status(503));
+        }
+        let payment = wish.sign(rig.address, &wallet, rig.now(), None);
+        let credit = outage(wish.ask(rig.address).paid(&payment.header).send());
+        for path in ["/flaky", "/ferry"] {
+            rig.site.put(path, good().slow(Duration::from_millis(200)));
+        }
+        rig.restart();
+        let hits = rig.site.hits("/flaky");
+        let answers = wish.retry(rig.address, &credit).send_at_once(50);
+        let winners = answers.iter().filter(|answer| answer.status == 200).count();
+        assert_eq!(winners, 1, "{wish:?}: {answers:?}");
+        lost_the_race(answers);
+        assert_eq!(rig.site.hits("/flaky"), hits + 1, "{wish:?}");
+        assert_eq!(rig.facilitator.settle_calls(), 1, "{wish:?}");
+        rig.restart();
+        let used = wish.retry(rig.address, &credit).send();
+        used.refused(400, "retry_credit_invalid");
+        assert_eq!(
+            rig.facilitator.spent(wallet.address()),
+            wish.units,
+            "{wish:?}"
+        );
+    });
 }
 
 #[test]

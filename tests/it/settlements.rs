@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use crate::harness::buyer::Payment;
 use crate::harness::process::{Finished, program};
 use crate::harness::{
-    ARTICLE, Answer, Ask, End, FRESH, Page, Rig, Says, Tells, Wallet, amount, for_each, price,
-    until,
+    ARTICLE, Answer, Ask, End, FRESH, Page, Rig, Says, Tells, Wallet, Wish, amount, for_each,
+    price, until,
 };
 
 const DAY: u64 = 86_400;
@@ -153,6 +153,30 @@ fn an_invented_settlement_shows_within_a_minute() {
     sweep(&rig);
     assert_eq!(check(&rig)["status"], "ok");
     assert_eq!(payments(&rig, "contradicted").len(), 1);
+}
+
+/// The same of every kind of purchase, each with what it cost.
+#[test]
+fn an_invented_settlement_of_any_kind_shows() {
+    let rig = rig();
+    let wishes = Wish::all(ARTICLE);
+    for wish in &wishes {
+        let payment = wish.sign(rig.address, &Wallet::new(), rig.now(), None);
+        let sold = wish.ask(rig.address).paid(&payment.header).send();
+        sold.expect(200);
+    }
+    rig.pass(30);
+    sweep(&rig);
+    let listed = payments(&rig, "contradicted");
+    assert_eq!(listed.len(), wishes.len(), "{listed:?}");
+    for payment in &listed {
+        let reason = &payment["settlement_check"]["reason"];
+        assert_eq!(reason, "transaction_not_found", "{payment}");
+    }
+    let units: u128 = wishes.iter().map(|wish| wish.units).sum();
+    let figures = rig.operator("/metrics?format=prometheus").text();
+    let line = format!("settlements_contradicted_units {units}");
+    assert!(figures.contains(&line), "{line}: {figures}");
 }
 
 /// Each way in which the chain says something else.

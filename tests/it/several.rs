@@ -1,6 +1,8 @@
 //! Purchases of several sources: pages in one answer, Evidence Bundles over x402. All of the price or none of it, whatever
 //! becomes of single sources.
 
+use std::time::Duration;
+
 use context402::domain::bundle::Bundle;
 use context402::domain::check::CheckDepth;
 use context402::domain::level::Level;
@@ -253,6 +255,8 @@ fn several_sources_are_quoted_at_the_price_that_the_402_asks() {
         assert_eq!(offer["deliverable_now"], fetches, "{offer}");
     }
     let list = listed(&[ARTICLE, FERRY]);
+    let second = rig.get(&format!("/v1/x402/quote?target_urls=&{list}"));
+    assert_eq!(second.expect(200).json()["quantity"], 2);
     let quote = rig.get(&format!("/v1/x402/check/quote?{list}&texts=1"));
     let quote = quote.expect(200).json();
     let depths = quote["depths"].as_array().expect("depths");
@@ -357,6 +361,44 @@ fn who_takes_fewer_pages_pays_the_full_price_knowingly() {
     assert_eq!(answer["pages"].as_array().map(Vec::len), Some(2));
     assert_eq!(answer["unread"][0]["target_url"], MISSING);
     assert_eq!(paid(&rig, &wallet), 3 * price(FRESH));
+}
+
+/// One page that did not fit used up the room of those that came after it, and its buyer paid for them all the same.
+#[test]
+fn a_page_that_is_too_large_keeps_no_other_out() {
+    let rig = Rig::with(|resolved| resolved.set("fetch.seconds_max", "20"));
+    // Four times as long in JSON.
+    let text = "\\".repeat(1_100_000);
+    rig.site.put("/large", Page::of("text/plain", text));
+    let small = |number: usize| {
+        let page = Page::html(
+            "A small page",
+            &format!("Boat {number} comes and goes here."),
+        );
+        let path = format!("/boat-{number}");
+        rig.site.put(&path, page.slow(Duration::from_millis(500)));
+        format!("http://news.sample-site.org{path}")
+    };
+    let mut target_urls = vec!["http://news.sample-site.org/large".to_owned()];
+    target_urls.extend((0..6).map(small));
+    let (wallet, stranger) = (Wallet::new(), Wallet::new());
+    let body = json!({"target_urls": target_urls, "tier": "fresh", "min_pages": 1});
+    let answer = pay(&rig, &wallet, &rig.post(ACCESS).json(&body)).expect(200);
+    let answer = answer.json();
+    assert_eq!(answer["pages"].as_array().map(Vec::len), Some(6));
+    assert_eq!(answer["unread"][0]["target_url"], target_urls[0]);
+    let advice = |unread: &Value| unread["message"].as_str().expect("why").to_owned();
+    assert!(advice(&answer["unread"][0]).contains("max_tokens"));
+    // A check has neither a budget nor a smaller purchase: its advice is its own.
+    let body = json!({"text": "Boats come.", "sources": [target_urls[0], target_urls[1]], "depth": "quick"});
+    let refused = pay(&rig, &stranger, &rig.post(CHECK).json(&body));
+    let refused = refused.refused(400, "sources_unread").json();
+    let advice = advice(&refused["unread"][0]);
+    assert!(
+        advice.contains("a text of your own") && !advice.contains("max_tokens"),
+        "{advice}"
+    );
+    assert_eq!(paid(&rig, &stranger), 0);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::api::buyer::{paid, several_quotes};
 use crate::api::frame::fresh;
 use crate::api::orders::bundles;
 use crate::api::query::attribution;
-use crate::api::quoted::add_rendering;
+use crate::api::quoted::{add_rendering, payment_json};
 use crate::api::{failure, frame, query};
 use crate::app::{App, Shared};
 use crate::domain::amount::Amount;
@@ -26,7 +26,6 @@ use crate::http::{Call, Reply};
 use crate::pages::buyer::checkout::{CheckoutState, CheckoutView, KeptQuote};
 use crate::pages::buyer::quote::{QuoteOutcome, QuoteView, Quoted};
 use crate::pages::commands::{self, Item};
-use crate::state::offers::TIMEOUT_SECONDS_MAX;
 use crate::store::QuoteRecord;
 
 /// GET /v1/x402/quote.
@@ -291,7 +290,7 @@ fn is_of_bundle(call: &Call) -> bool {
 /// A complete quote: the shared members, then those of the product.
 pub fn quote_json(app: &App, quote: &Quote) -> Value {
     let address = |path: &str| quote.id.map(|id| app.url(&format!("{path}{id}")));
-    let (record, terms) = (&quote.record, &app.config.payment);
+    let record = &quote.record;
     let (purchase, product) = (&record.purchase, record.purchase.product());
     let item = Item {
         target_url: purchase.target_url(),
@@ -309,10 +308,7 @@ pub fn quote_json(app: &App, quote: &Quote) -> Value {
         "target": target_json(&quote.target),
         "sample_available": quote.target.is_sample,
         "cache": cache_json(&quote.target),
-        "payment": {
-            "network": terms.network, "asset": terms.asset, "pay_to": terms.pay_to, "scheme": "exact",
-            "x402Version": 2, "max_timeout_seconds": TIMEOUT_SECONDS_MAX,
-        },
+        "payment": payment_json(app),
         "buyer_command": commands::buy(&view, item),
         "commands": {
             "curl": commands::challenge_curl(&view, item),

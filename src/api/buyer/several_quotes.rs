@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::api::frame::fresh;
 use crate::api::orders::bundles::rejected_json;
-use crate::api::quoted::add_rendering;
+use crate::api::quoted::{add_rendering, payment_json};
 use crate::api::{failure, query};
 use crate::app::{App, Shared};
 use crate::domain::level::Product;
@@ -14,7 +14,6 @@ use crate::domain::schema::ValidationError;
 use crate::flows::quotes::bundles::Listed;
 use crate::flows::quotes::several::{self, Offer, Quote, SeveralRequest};
 use crate::http::{Call, Reply};
-use crate::state::offers::TIMEOUT_SECONDS_MAX;
 
 /// The parameter that lists pages.
 const LIST: &str = "target_urls";
@@ -28,9 +27,7 @@ pub async fn checks(app: Shared, call: Call) -> Reply {
 
 /// Whether a quote for pages is asked for several at once.
 pub fn is_asked_for(call: &Call) -> bool {
-    call.query
-        .get(LIST)
-        .is_some_and(|list| !list.trim().is_empty())
+    call.query.all(LIST).any(|list| !list.trim().is_empty())
 }
 
 /// GET /v1/x402/quote with a list of pages.
@@ -87,7 +84,6 @@ fn texts(call: &Call, most: usize) -> Result<usize, Refusal> {
 }
 
 fn quote_json(app: &App, product: Product, quote: &Quote) -> Value {
-    let terms = &app.config.payment;
     let pages = quote.sources.iter();
     let pages = pages.map(|page| json!({"target_url": page.target_url, "cached": page.is_cached}));
     let offers = quote.offers.iter().map(|offer| offer_json(app, offer));
@@ -103,10 +99,7 @@ fn quote_json(app: &App, product: Product, quote: &Quote) -> Value {
         "texts": quote.texts,
         "rejected_urls": rejected_json(&quote.rejected),
         product.levels_word(): offers.collect::<Vec<_>>(),
-        "payment": {
-            "network": terms.network, "asset": terms.asset, "pay_to": terms.pay_to, "scheme": "exact",
-            "x402Version": 2, "max_timeout_seconds": TIMEOUT_SECONDS_MAX,
-        },
+        "payment": payment_json(app),
         "supplier_spend": 0,
         "next_steps": [
             format!("POST {address} with the sources and the {word} you choose; the response is a 402 with the price of all."),

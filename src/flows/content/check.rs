@@ -46,11 +46,11 @@ pub async fn draft(
 ) -> Result<(Draft, Vec<(String, SourcePage)>), Trouble> {
     let bought = Purchase::Check(purchase.clone());
     let how = (bought.reading(), &bought.extent());
-    let room = several::Room::default();
-    let make = move |_, _, page: SourcePage| {
+    let room = several::Room::of_check();
+    let make = move |_, _, mut page: SourcePage| {
         let room = room.clone();
         async move {
-            room.take(&page)?;
+            room.take(&mut page)?;
             Ok((page, ()))
         }
     };

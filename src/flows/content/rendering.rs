@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 use crate::app::{App, Shared};
 use crate::domain::cache::Reading;
 use crate::domain::excerpt::{Extent, Selectors};
+use crate::domain::payment::Means;
 use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::render::{PlainPage, Render, RenderNote};
@@ -85,19 +86,32 @@ pub fn may_render(app: &Shared, render: Render) -> bool {
     app.outside.renderer.is_some() && render != Render::Never
 }
 
-/// Refuses a purchase that needs a browser where there is none. Only of a purchase that is not paid for yet: an earlier
-/// answer is given out whatever has become of the browser.
+/// Refuses a new purchase that needs a browser where there is none. What was sold before is given out all the same.
 ///
 /// # Errors
 /// There is no browser.
-pub fn check_available(app: &App, purchase: &Purchase) -> Result<(), Refusal> {
-    let wants = match (purchase.stated_render(), purchase.has_screenshot()) {
+pub fn check_available(app: &App, purchase: &Purchase, means: Means) -> Result<(), Refusal> {
+    let advice = match (purchase.stated_render(), purchase.has_screenshot()) {
         _ if app.outside.renderer.is_some() => return Ok(()),
         (Some(Render::Always), _) => "leave `render` out to read the page without one",
         (_, true) => "leave `screenshot` out to buy the report without a picture",
         _ => return Ok(()),
     };
-    let message = format!("This service has no browser. Nothing was charged: {wants}.");
+    let message = format!("This service has no browser. {}: {advice}.", means.unused());
+    Err(Refusal::new(Code::RenderUnavailable, message))
+}
+
+/// The same of a purchase whose payment a retry credit holds: its request cannot be changed any more. A report is made
+/// without its picture, and says so.
+///
+/// # Errors
+/// There is no browser, and the page was to be read with one.
+pub fn check_still_available(app: &App, purchase: &Purchase) -> Result<(), Refusal> {
+    if app.outside.renderer.is_some() || purchase.stated_render() != Some(Render::Always) {
+        return Ok(());
+    }
+    let message = "This service has no browser now. Nothing was charged and no attempt of the credit was used: redeem it \
+        later, or send a new request without `render` to read the page without a browser.";
     Err(Refusal::new(Code::RenderUnavailable, message))
 }
 
@@ -210,9 +224,7 @@ pub async fn improve(
         Ok((page, target)) => convert(app, page, (target, extent), permit).await,
         Err(error) => Err(error),
     };
-    note(app, outcome.as_ref().map(drop));
-    let elapsed = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    app.metrics.render_milliseconds.add([], elapsed);
+    let elapsed = note(app, outcome.as_ref().map(drop), began);
     let attempt = |rendered, render_ms, note, error| Attempt {
         facts: RenderFacts {
             rendered,
@@ -247,8 +259,10 @@ pub async fn improve(
     })
 }
 
-/// Counts an outcome, and tells the health what it says about the browser.
-pub fn note(app: &App, outcome: Result<(), &RenderError>) {
+/// Counts a render and the milliseconds it took, and tells the health what its outcome says about the browser.
+pub fn note(app: &App, outcome: Result<(), &RenderError>, began: Instant) -> u64 {
+    let elapsed = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    app.metrics.render_milliseconds.add([], elapsed);
     match outcome {
         Ok(()) => {
             app.metrics.renders.count(["rendered"]);
@@ -264,6 +278,7 @@ pub fn note(app: &App, outcome: Result<(), &RenderError>) {
             }
         }
     }
+    elapsed
 }
 
 fn characters(markdown: &str) -> usize {

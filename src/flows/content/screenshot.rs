@@ -1,13 +1,12 @@
 //! Takes the picture of a page that is part of a report, if its buyer asks for one. A report is sold without its picture
 //! where none can be made: the text and its evidence are what is paid for, and the report says why there is none.
 
-use std::time::Duration;
+use std::time::Instant;
 
 use sha2::{Digest, Sha256};
 
 use crate::app::{App, Shared};
 use crate::domain::purchase::Purchase;
-use crate::domain::render::Render;
 use crate::domain::target::TargetUrl;
 use crate::evidence::report::Report;
 use crate::evidence::report::citation::EXCERPT_BYTES_MAX;
@@ -31,14 +30,6 @@ pub fn may_take(app: &App, purchase: &Purchase) -> bool {
     purchase.has_screenshot() && app.outside.renderer.is_some()
 }
 
-/// How long the picture may make a purchase take.
-pub fn time_max(app: &App, purchase: &Purchase) -> Duration {
-    match may_take(app, purchase) {
-        true => rendering::time_max(app, Render::Always),
-        false => Duration::ZERO,
-    }
-}
-
 /// Takes a picture of a report's source around its first citation, and notes in the report what came of it.
 pub async fn add(app: &Shared, report: &mut Report, payer: &str) -> Option<Png> {
     let (image, png, warning) = match take_picture(app, report, payer).await {
@@ -54,6 +45,9 @@ async fn take_picture(
     report: &Report,
     payer: &str,
 ) -> Result<(Image, Png), RenderError> {
+    if app.outside.renderer.is_none() {
+        return Err(RenderError::Unavailable("no browser".to_owned()));
+    }
     let final_url = &report.source_profile.final_url;
     let failed = |detail: String| RenderError::Failed {
         kind: FailureKind::NotOpened,
@@ -66,8 +60,9 @@ async fn take_picture(
     let wanted = ScreenshotJob {
         passage: passage.map(|text| text.take(PASSAGE_CHARACTERS_MAX).collect()),
     };
+    let began = Instant::now();
     let rendered = rendering::open_page(app, &url, payer, Some(wanted)).await;
-    rendering::note(app, rendered.as_ref().map(drop));
+    rendering::note(app, rendered.as_ref().map(drop), began);
     let (page, last) = rendered?;
     let shows_passage = match page.facts.screenshot {
         Some(Pictured::Taken { shows_passage }) => shows_passage,

@@ -59,24 +59,54 @@ impl<T> ReadSource<T> {
 const SOURCES_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// How much of that is taken.
-#[derive(Clone, Debug, Default)]
-pub struct Room(Arc<AtomicUsize>);
+#[derive(Clone, Debug)]
+pub struct Room {
+    taken: Arc<AtomicUsize>,
+    /// What a buyer can do whose source does not fit.
+    advice: &'static str,
+}
 
 impl Room {
-    /// Takes what is sold of a source.
+    pub fn of_pages() -> Room {
+        Room::new("Buy it by itself, or a part of each page, with max_tokens.")
+    }
+
+    pub fn of_check() -> Room {
+        Room::new("Leave it out, or send the passage of it that matters as a text of your own.")
+    }
+
+    fn new(advice: &'static str) -> Room {
+        Room {
+            taken: Arc::default(),
+            advice,
+        }
+    }
+
+    /// Takes what is held of a source. Where only the part of it that is sold fits, the page itself is let go.
     ///
     /// # Errors
-    /// There is no room left for it.
-    pub fn take(&self, page: &SourcePage) -> Result<(), Trouble> {
-        let bytes = page.goods().members.len();
-        match self.0.fetch_add(bytes, Ordering::Relaxed) + bytes <= SOURCES_BYTES_MAX {
+    /// There is no room left for it. Others may still fit.
+    pub fn take(&self, source: &mut SourcePage) -> Result<(), Trouble> {
+        if self.fits(source.held_bytes()) {
+            return Ok(());
+        }
+        source.keep_only_part();
+        match self.fits(source.held_bytes()) {
             true => Ok(()),
             false => Err(Trouble::Refused(Refusal::new(
                 Code::ContentTooLarge,
-                "With this source, all of them together would be longer than 4 MiB. Buy it by itself; of pages you can also \
-                 buy a part, with max_tokens.",
+                format!(
+                    "With this source, all of them together would be longer than 4 MiB. {}",
+                    self.advice
+                ),
             ))),
         }
+    }
+
+    fn fits(&self, bytes: usize) -> bool {
+        let add = |taken: usize| Some(taken + bytes).filter(|taken| *taken <= SOURCES_BYTES_MAX);
+        let added = (self.taken).fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        added.is_ok()
     }
 }
 
@@ -237,4 +267,47 @@ pub fn enough<T>(
         true => Trouble::Outage(Refusal::new(Code::UpstreamUnavailable, message).with(with)),
         false => Trouble::Refused(Refusal::new(Code::SourcesUnread, message).with(with)),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outside::memory::Memory;
+    use crate::state::page::PageGoods;
+
+    fn source(bytes: usize) -> SourcePage {
+        let page = PageGoods {
+            blob: [0; 32],
+            members: Arc::new(vec![b'a'; bytes]),
+            content_sha256: String::new(),
+            tokens: 1,
+        };
+        SourcePage::unfetched(page, Memory::new(0).nothing(), UnixSeconds(0))
+    }
+
+    #[test]
+    fn a_source_that_does_not_fit_takes_no_room() {
+        let room = Room::of_pages();
+        let mut half = source(SOURCES_BYTES_MAX / 2);
+        assert_eq!(room.take(&mut half), Ok(()));
+        assert!(room.take(&mut source(SOURCES_BYTES_MAX)).is_err());
+        assert_eq!(room.take(&mut source(1_000)), Ok(()));
+        assert!(room.take(&mut half).is_err());
+        assert_eq!(room.take(&mut source(1_000)), Ok(()));
+    }
+
+    #[test]
+    fn a_page_is_let_go_where_only_its_part_fits() {
+        let room = Room::of_pages();
+        for _ in 0..3 {
+            let mut large = source(SOURCES_BYTES_MAX);
+            large.sold = Some(source(1_000).page);
+            assert_eq!(room.take(&mut large), Ok(()));
+            assert!(large.held_bytes() < 10_000);
+        }
+        let mut small = source(2_000);
+        small.sold = Some(source(1_000).page);
+        assert_eq!(room.take(&mut small), Ok(()));
+        assert!(small.sold.is_some(), "it fits, and can be cached");
+    }
 }

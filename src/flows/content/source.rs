@@ -70,6 +70,29 @@ impl SourcePage {
         self.sold.as_ref().unwrap_or(&self.page)
     }
 
+    /// Bytes in memory: the page, and the part of it that is sold.
+    pub fn held_bytes(&self) -> usize {
+        let goods = [Some(&self.page), self.sold.as_ref()];
+        goods
+            .iter()
+            .flatten()
+            .map(|goods| goods.members.len())
+            .sum()
+    }
+
+    /// Lets go of the page where only a part of it is sold. It is not cached then.
+    pub fn keep_only_part(&mut self) {
+        let Some(part) = self.sold.take() else {
+            return;
+        };
+        self.page = part;
+        if let Storing::Page(_) = self.storing {
+            self.storing = Storing::Blob;
+        }
+        let bytes = STORING_FACTOR.saturating_mul(self.page.members.len());
+        self.permit.shrink(bytes);
+    }
+
     /// What was not fetched and does not belong into the cache.
     pub fn unfetched(page: PageGoods, permit: MemoryPermit, at: UnixSeconds) -> SourcePage {
         SourcePage {
@@ -418,7 +441,7 @@ fn sample(app: &Shared) -> SourcePage {
 /// The sample page is also sold by the starter tier.
 fn cache_miss(is_sample: bool) -> Refusal {
     let message =
-        "This tier only reads the cache, and the page is not cached. Nothing was charged.";
+        "This tier only reads the cache, and the page is not cached. The payment was not used.";
     let delivers = |tier: &Tier| match tier.cache() {
         CachePolicy::CacheOnly { sample } => sample && is_sample,
         CachePolicy::UpTo { .. } | CachePolicy::Bypass => true,

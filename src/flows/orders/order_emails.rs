@@ -165,7 +165,11 @@ impl OrderEmails {
         // SECURITY: anybody may have left a lead in the payer's name, so its text is not quoted.
         let is_own = !tables.is_mail_only(id)? && !order.question.trim().is_empty();
         let question = is_own.then(|| without_links(&order.question));
-        let document = tables.blob(report.document)?;
+        // Its reader finds the same damage, and is told; the e-mail and its links are sent all the same.
+        let document = match tables.blob(report.document) {
+            Err(StoreError::Damaged { .. }) => None,
+            document => document?,
+        };
         let said = Said {
             question,
             answer: document.and_then(|json| answer_of(&json, is_own)),

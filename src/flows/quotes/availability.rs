@@ -4,9 +4,8 @@
 use crate::app::Shared;
 use crate::domain::availability::{Availability, Obstacle};
 use crate::domain::level::{Level, Product};
-use crate::domain::render::Render;
-use crate::flows::content::rendering;
-use crate::flows::sale::margin_guard::{self, Unsold, Work};
+use crate::flows::quotes::quote::work;
+use crate::flows::sale::margin_guard::{self, Unsold};
 
 /// The current availability. A level that covers its costs only for cached pages counts as unavailable.
 pub fn now(app: &Shared) -> Availability {
@@ -45,15 +44,7 @@ fn of_everything(app: &Shared) -> Option<Obstacle> {
 }
 
 fn of_level(app: &Shared, level: Level) -> Option<Obstacle> {
-    let work = Work {
-        fetches: usize::from(level.cache().may_fetch()),
-        renders: usize::from(
-            level.cache().may_fetch() && rendering::may_render(app, Render::of_level(level)),
-        ),
-        asks_model: level.may_synthesize(),
-        settles: true,
-    };
-    match margin_guard::judge(app, level.price(), work) {
+    match margin_guard::judge(app, level.price(), work(app, level, 1)) {
         Err(Unsold::GasUnknown) => Some(Obstacle::GasUnknown),
         Err(Unsold::TooThin(_)) => Some(Obstacle::Margin),
         Ok(_) if level.product() != Product::Context && app.health.reports_full() => {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::domain::level::Level;
 use crate::domain::render::Render;
-use crate::flows::content::rendering;
+use crate::flows::sale::verified::{self, Reads};
 use crate::x402::eip3009::{self, Domain, SignatureError};
 use crate::x402::proof::{PaymentProof, ProofMismatch};
 use crate::x402::wire::{PaymentRequirements, SettleResponse};
@@ -177,8 +177,15 @@ fn payment(app: &App, decoded: &[u8]) -> Vec<Finding> {
 fn terms(app: &App, level: Level, proof: &PaymentProof) -> Result<(), ProofMismatch> {
     let offers = std::slice::from_ref(&app.offers.level(level).requirements);
     let resource = app.offers.resource(level.product());
-    let rendering = rendering::time_max(app, Render::of_level(level));
-    let work = app.config.fetch.time_max + rendering + app.config.payment.verify_time_max;
+    // As the level is sold by default; what else the request would ask for is not in the header.
+    let reads = match level {
+        Level::Tier(_) | Level::Pack(_) => Reads::One {
+            render: Render::of_level(level),
+            has_screenshot: false,
+        },
+        Level::Bundle(_) | Level::Check(_) => Reads::Several,
+    };
+    let work = verified::work_time_max(app, level, reads);
     let checked = proof.check(offers, resource, app.now(), work.as_secs());
     checked.map(drop)
 }

@@ -8,7 +8,7 @@ use crate::app::Shared;
 use crate::domain::amount::Amount;
 use crate::domain::cache::CachePolicy;
 use crate::domain::ids::QuoteId;
-use crate::domain::level::Level;
+use crate::domain::level::{Level, LineItem};
 use crate::domain::purchase::{
     CheckPurchase, Choices, ContextPurchase, ProofBundlePurchase, ProofPackPurchase, Purchase,
     SourceInput,
@@ -64,6 +64,15 @@ pub struct Inspected {
     pub is_cached: bool,
 }
 
+impl Inspected {
+    fn known(&self) -> Known {
+        Known {
+            is_cached: self.is_cached,
+            is_sample: self.is_sample,
+        }
+    }
+}
+
 /// Whether a level would deliver now, or why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LevelOffer {
@@ -71,7 +80,7 @@ pub struct LevelOffer {
     pub unavailable: Option<&'static str>,
 }
 
-pub const NOT_CACHED: &str = "The page is not cached, and this tier never fetches.";
+const NOT_CACHED: &str = "The page is not cached, and this tier never fetches.";
 const GAS_UNKNOWN: &str = "The settlement cost is currently unknown.";
 const TOO_THIN: &str = "The price would not currently cover our costs.";
 
@@ -175,35 +184,45 @@ pub async fn inspect(
 pub fn offer(app: &Shared, level: Level, target: &Inspected) -> LevelOffer {
     LevelOffer {
         level,
-        unavailable: unavailable(app, level, target),
+        unavailable: unavailable(app, level.into(), &[target.known()]),
     }
 }
 
-fn unavailable(app: &Shared, level: Level, target: &Inspected) -> Option<&'static str> {
-    let cache = level.cache();
-    let work = Work {
-        fetches: usize::from(cache.may_fetch() && !target.is_sample),
-        renders: usize::from(
-            cache.may_fetch()
-                && !target.is_sample
-                && rendering::may_render(app, Render::of_level(level)),
-        ),
-        asks_model: level.may_synthesize(),
-        settles: true,
-    };
-    if let Some(reason) = unprofitable(app, level.price(), work) {
+/// What decides whether a page would be delivered.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    pub is_cached: bool,
+    pub is_sample: bool,
+}
+
+/// Why these pages would not be delivered now, at this level and price.
+pub fn unavailable(app: &Shared, item: LineItem, pages: &[Known]) -> Option<&'static str> {
+    let fetched = pages.iter().filter(|page| !page.is_sample).count();
+    let work = work(app, item.level, fetched);
+    if let Some(reason) = unprofitable(app, item.price(), work) {
         return Some(reason);
     }
-    match cache {
-        CachePolicy::CacheOnly { sample } if !(target.is_cached || sample && target.is_sample) => {
-            Some(NOT_CACHED)
-        }
-        _ => None,
+    let is_there = |page: &Known| match item.level.cache() {
+        CachePolicy::CacheOnly { sample } => page.is_cached || sample && page.is_sample,
+        CachePolicy::UpTo { .. } | CachePolicy::Bypass => true,
+    };
+    (!pages.iter().all(is_there)).then_some(NOT_CACHED)
+}
+
+/// The most work of a sale at this level, of so many pages that are not our own.
+pub fn work(app: &Shared, level: Level, pages: usize) -> Work {
+    let fetches = if level.cache().may_fetch() { pages } else { 0 };
+    let may_render = rendering::may_render(app, Render::of_level(level));
+    Work {
+        fetches,
+        renders: if may_render { fetches } else { 0 },
+        asks_model: level.may_synthesize(),
+        settles: true,
     }
 }
 
 /// Why a sale at this price is not made now, for what it costs.
-pub fn unprofitable(app: &Shared, price: Amount, work: Work) -> Option<&'static str> {
+fn unprofitable(app: &Shared, price: Amount, work: Work) -> Option<&'static str> {
     match margin_guard::judge(app, price, work) {
         Ok(_) => None,
         Err(Unsold::TooThin(_)) => Some(TOO_THIN),

@@ -2,15 +2,11 @@
 //! fetched and nothing is kept: the price follows from the tables and the number of sources.
 
 use crate::app::Shared;
-use crate::domain::cache::CachePolicy;
 use crate::domain::level::{LineItem, Product};
 use crate::domain::refusal::Refusal;
-use crate::domain::render::Render;
-use crate::flows::content::rendering;
 use crate::flows::content::source;
 use crate::flows::quotes::bundles::{self, Listed, Rejected};
-use crate::flows::quotes::quote::{NOT_CACHED, unprofitable};
-use crate::flows::sale::margin_guard::Work;
+use crate::flows::quotes::quote::{Known, unavailable};
 
 /// The request: pages, and how many further sources the buyer brings along.
 #[derive(Clone, Debug)]
@@ -62,12 +58,17 @@ pub fn quote(app: &Shared, asked: &SeveralRequest) -> Result<Quote, Refusal> {
             is_cached,
         });
     }
+    let known = sources.iter().map(|page: &Page| Known {
+        is_cached: page.is_cached,
+        is_sample: page.target_url == app.sample.url,
+    });
+    let known: Vec<Known> = known.collect();
     let quantity = sources.len() + asked.texts;
     let items = asked.product.levels();
     let items = items.filter_map(|level| LineItem::new(level, quantity));
     let offers = items.map(|item| Offer {
         item,
-        unavailable: unavailable(app, item, &sources),
+        unavailable: unavailable(app, item, &known),
     });
     Ok(Quote {
         offers: offers.collect(),
@@ -75,26 +76,4 @@ pub fn quote(app: &Shared, asked: &SeveralRequest) -> Result<Quote, Refusal> {
         texts: asked.texts,
         rejected,
     })
-}
-
-fn unavailable(app: &Shared, item: LineItem, sources: &[Page]) -> Option<&'static str> {
-    let cache = item.level.cache();
-    let is_sample = |page: &&Page| page.target_url == app.sample.url;
-    let fetched = sources.iter().filter(|page| !is_sample(page)).count();
-    let fetches = if cache.may_fetch() { fetched } else { 0 };
-    let may_render = rendering::may_render(app, Render::of_level(item.level));
-    let work = Work {
-        fetches,
-        renders: if may_render { fetches } else { 0 },
-        asks_model: item.level.may_synthesize(),
-        settles: true,
-    };
-    if let Some(reason) = unprofitable(app, item.price(), work) {
-        return Some(reason);
-    }
-    let is_there = |page: &Page| match cache {
-        CachePolicy::CacheOnly { sample } => page.is_cached || sample && is_sample(&page),
-        CachePolicy::UpTo { .. } | CachePolicy::Bypass => true,
-    };
-    (!sources.iter().all(is_there)).then_some(NOT_CACHED)
 }

@@ -41,11 +41,11 @@ pub enum Made {
 
 impl Goods {
     /// The resources used, including those of the payment method.
-    pub fn work(&self, means: Means) -> Work {
+    pub fn work(&self, app: &Shared, means: Means) -> Work {
         let fetched = self.pages.iter().filter(|(_, page)| !page.cache.hit);
         let rendered = self.pages.iter().filter(|(_, page)| page.asked_browser);
-        let pictured =
-            matches!(&self.made, Made::Report(_, draft) if draft.report.screenshot.is_some());
+        let pictured = app.outside.renderer.is_some()
+            && matches!(&self.made, Made::Report(_, draft) if draft.report.screenshot.is_some());
         Work {
             settles: means.is_settled_later(),
             fetches: fetched.count(),
@@ -110,14 +110,14 @@ async fn several_pages(
         .map(|url| SourceInput::Page(url.to_owned()))
         .collect();
     let wanted = pages.excerpt.as_deref().cloned();
-    let room = several::Room::default();
+    let room = several::Room::of_pages();
     let make = move |app: Shared, _, mut page: SourcePage| {
         let (wanted, room) = (wanted.clone(), room.clone());
         async move {
             if let Some(wanted) = wanted {
                 excerpts::cut(&app, &wanted, &mut page).await?;
             }
-            room.take(&page)?;
+            room.take(&mut page)?;
             Ok((page, ()))
         }
     };

@@ -19,7 +19,7 @@ use crate::flows::sale::answer::{self, Members};
 use crate::flows::sale::payments::{self, FreshCredit, redelivery_end};
 use crate::flows::sale::settle;
 use crate::flows::sale::verified::Verified;
-use crate::flows::sale::{in_use, not_settled, replayed};
+use crate::flows::sale::{in_use, not_settled, replayed, resolve};
 use crate::outside::memory::{MemoryFull, UNCOUNTED_BYTES};
 use crate::state::delivered::{Body, Delivered, Sending};
 use crate::state::in_flight::{Outcome, Reservation, ReservedIdentifier};
@@ -128,8 +128,7 @@ async fn recall_bound(
             ))
         }
         State::Kept | State::Unknown => {
-            let reservation = Reservation::take(&app.in_flight, by).ok_or_else(in_use)?;
-            match settle::resolve(app, reservation).await {
+            match resolve(app, Reservation::take(&app.in_flight, by)).await {
                 Ok(delivered) => Ok(Recalled::Answer(delivered)),
                 Err(refusal) if is_failure(&refusal) => Ok(Recalled::Nothing),
                 Err(refusal) => Err(earlier_unknown(refusal)),
@@ -238,11 +237,16 @@ pub async fn earlier_purchase(
     let end = Instant::now() + app.config.payment.settle_wait_max;
     for key in earlier.into_iter().filter(|key| *key != own) {
         let is_identified = identified == Some(key);
-        let reservation = Reservation::wait(&app.in_flight, key, end)
-            .await
-            .ok_or_else(in_use)?;
+        let reservation = Reservation::wait(&app.in_flight, key, end).await;
         let is_answered = app.in_flight.answers.has(key);
         let stored = app.store.look_up(|snapshot| snapshot.payment(key))?;
+        if reservation.is_none()
+            && stored
+                .as_ref()
+                .is_none_or(|payment| !payment.state.is_open())
+        {
+            return Err(in_use());
+        }
         let Some(payment) = stored.filter(|payment| payment.payer == payer) else {
             continue;
         };
@@ -258,7 +262,7 @@ pub async fn earlier_purchase(
                 payments::advance(app, key, Event::CreditExpired).await?;
                 continue;
             }
-            State::Kept | State::Unknown => match settle::resolve(app, reservation).await {
+            State::Kept | State::Unknown => match resolve(app, reservation).await {
                 Ok(delivered) => delivered,
                 // It has failed for good, so this payment makes the purchase.
                 Err(refusal) if is_failure(&refusal) => continue,

@@ -120,12 +120,7 @@ async fn attempt(
         count()?;
         return Err(invalid());
     };
-    let mut reservation = Reservation::take(&app.in_flight, key).ok_or_else(|| {
-        Refusal::new(
-            Code::Conflict,
-            "This retry credit is being redeemed by another request.",
-        )
-    })?;
+    let reservation = Reservation::take(&app.in_flight, key);
     // Read again: the reservation may be free because the credit has just been spent.
     let payment = app
         .store
@@ -147,6 +142,16 @@ async fn attempt(
         .credit
         .as_ref()
         .is_some_and(|credit| app.now() < UnixSeconds(credit.expires_at));
+    let Some(mut reservation) = reservation else {
+        return Err(match payment.state.is_open() {
+            // Its settlement is under way: the payment may be charged already.
+            true => settle::not_known(None),
+            false => Refusal::new(
+                Code::Conflict,
+                "This retry credit is being redeemed by another request.",
+            ),
+        });
+    };
     match payment.state {
         State::Held if alive => {
             count()?;
@@ -155,7 +160,7 @@ async fn attempt(
             if payment.means.is_settled_later() {
                 reservation.queue(payment.payer, &app.outside.clock).await?;
             }
-            work_off(app, reservation, asker.request_id).await
+            work_off(app, reservation, &payment, asker.request_id).await
         }
         State::Settled { .. } if alive => {
             let delivered = recall::delivered(app, key, &payment, None).await?;
@@ -204,14 +209,19 @@ fn covers(payment: &Payment, stated: &Stated) -> bool {
     }
 }
 
-/// A held authorization: spends an attempt, does the work, and settles like a first payment.
-async fn work_off(app: &Shared, reservation: Reservation, request_id: &str) -> Outcome {
-    let key = reservation.key();
+/// A held authorization: spends an attempt, does the work, and settles like a first payment. What this service cannot do
+/// now spends none.
+async fn work_off(
+    app: &Shared,
+    reservation: Reservation,
+    held: &Payment,
+    request_id: &str,
+) -> Outcome {
+    let (key, means) = (reservation.key(), held.means);
+    rendering::check_still_available(app, &held.purchase)?;
+    let margin = sale::check_margin(app, &held.purchase, means)?;
     let payment = spend_attempt(app, key).await?;
     app.crash_point("redeeming");
-    let means = payment.means;
-    rendering::check_available(app, &payment.purchase)?;
-    let margin = sale::check_margin(app, &payment.purchase, means)?;
     let goods = match sale::deliver_goods(app, &payment).await {
         Ok(goods) => goods,
         Err(Trouble::Refused(refusal)) => return Err(refusal),

@@ -115,7 +115,7 @@ pub async fn keep_answer(
     };
     // If the work cost less than estimated, the receipt states the real margin.
     let means = payment.means;
-    let margin = match goods.work(means) {
+    let margin = match goods.work(app, means) {
         took if took == margin.work => margin,
         took => margin_guard::judge(app, payment.purchase.price(), took).unwrap_or(margin),
     };
@@ -196,10 +196,11 @@ pub async fn keep_answer(
             ));
         }
         Keeping::NoSpace => {
-            return Err(Refusal::new(
-                Code::Overloaded,
-                "Too many settlements are in progress. Nothing was charged: repeat the same request later.",
-            ));
+            let unused = means.unused();
+            let message = format!(
+                "Too many settlements are in progress. {unused}: repeat the same request later."
+            );
+            return Err(Refusal::new(Code::Overloaded, message));
         }
     }
     app.crash_point("kept");

@@ -105,7 +105,7 @@ pub async fn sell(
             Taken::Free(reservation, payment, overpaid) => (reservation, *payment, overpaid),
         };
     let key = reservation.key();
-    rendering::check_available(app, &payment.purchase)?;
+    rendering::check_available(app, &payment.purchase, payment.means)?;
     let margin = sale::check_margin(app, &payment.purchase, payment.means)?;
     let goods = match sale::deliver_goods(app, &payment).await {
         Ok(goods) => goods,

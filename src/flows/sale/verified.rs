@@ -3,11 +3,13 @@
 
 use std::time::Duration;
 
-use crate::app::Shared;
+use crate::app::{App, Shared};
+use crate::domain::level::Level;
 use crate::domain::payment::{Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal};
-use crate::flows::content::{rendering, screenshot, several};
+use crate::domain::render::Render;
+use crate::flows::content::{rendering, several};
 use crate::flows::internal;
 use crate::flows::sale::settle::stored_request;
 use crate::flows::sale::{PaidRequest, challenge, payments};
@@ -92,6 +94,36 @@ impl Verified {
     }
 }
 
+/// What is read for a purchase.
+#[derive(Clone, Copy, Debug)]
+pub enum Reads {
+    One {
+        render: Render,
+        has_screenshot: bool,
+    },
+    Several,
+}
+
+/// How long a purchase may take until it is settled: its work, and the facilitator's time to verify.
+pub fn work_time_max(app: &App, level: Level, reads: Reads) -> Duration {
+    let model = app.config.llm.as_ref();
+    let model = model.filter(|_| level.may_synthesize());
+    let reading = match reads {
+        Reads::One {
+            render,
+            has_screenshot,
+        } => {
+            let picture = match has_screenshot {
+                true => rendering::time_max(app, Render::Always),
+                false => Duration::ZERO,
+            };
+            app.config.fetch.time_max + rendering::time_max(app, render) + picture
+        }
+        Reads::Several => several::WORK_MAX,
+    };
+    reading + model.map_or(Duration::ZERO, |llm| llm.time_max) + app.config.payment.verify_time_max
+}
+
 /// The checks without upstreams (decisions, Money 2). An invalid payment gets a new challenge.
 pub fn check_terms(
     app: &Shared,
@@ -99,20 +131,14 @@ pub fn check_terms(
     proof: &PaymentProof,
 ) -> Result<PaymentRequirements, Refusal> {
     let offer = app.offers.of(purchase);
-    // Work, plus the facilitator's time to verify.
-    let model = app.config.llm.as_ref();
-    let model = model.filter(|_| purchase.level().may_synthesize());
     let reads = match purchase {
-        Purchase::Context(_) | Purchase::ProofPack(_) => {
-            app.config.fetch.time_max
-                + rendering::time_max(app, purchase.render())
-                + screenshot::time_max(app, purchase)
-        }
-        Purchase::Pages(_) | Purchase::ProofBundle(_) | Purchase::Check(_) => several::WORK_MAX,
+        Purchase::Context(_) | Purchase::ProofPack(_) => Reads::One {
+            render: purchase.render(),
+            has_screenshot: purchase.has_screenshot(),
+        },
+        Purchase::Pages(_) | Purchase::ProofBundle(_) | Purchase::Check(_) => Reads::Several,
     };
-    let work = reads
-        + model.map_or(Duration::ZERO, |llm| llm.time_max)
-        + app.config.payment.verify_time_max;
+    let work = work_time_max(app, purchase.level(), reads);
     let offers = app.offers.honoured(offer, app.now());
     let resource = app.offers.resource(purchase.product());
     let checked = proof.check(&offers, resource, app.now(), work.as_secs());

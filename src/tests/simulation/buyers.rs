@@ -24,12 +24,18 @@ use crate::x402::payer::{ReceivedChallenge, decode_settlement, usdc};
 
 pub(super) const RETRY: &str = "/v1/x402/retry";
 
-/// What is asked for: one address or two, and a level.
+/// What is asked for: one source or two, a level, and what else the request says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Wish {
+    /// Addresses, and texts of the buyer's own behind [`OWN`].
     pub(super) targets: &'static [&'static str],
     pub(super) level: Level,
+    /// Further members of the request, each with its JSON.
+    pub(super) with: &'static [(&'static str, &'static str)],
 }
+
+/// What stands before a text of the buyer's own.
+const OWN: &str = "text:";
 
 impl Wish {
     fn product(self) -> Product {
@@ -43,31 +49,66 @@ impl Wish {
 
     fn body(self) -> String {
         let (word, level) = (self.product().level_word(), self.level.name());
-        match (self.level, self.targets) {
-            (Level::Check(_), targets) => {
-                json!({"text": "It is open.", "sources": targets, word: level})
+        let sources = self
+            .targets
+            .iter()
+            .map(|target| match target.strip_prefix(OWN) {
+                Some(text) => json!({"text": text}),
+                None => json!(target),
+            });
+        let sources: Value = sources.collect();
+        let mut body = match (self.level, self.targets) {
+            (Level::Check(_), _) => json!({"text": "It is open.", "sources": sources, word: level}),
+            (Level::Bundle(_), _) => {
+                json!({"question": "Is it open?", "sources": sources, word: level})
             }
             (Level::Pack(Pack::Deep), [target]) => {
                 json!({"target_url": target, word: level, "screenshot": true})
             }
             (_, [target]) => json!({"target_url": target, word: level}),
             (_, targets) => json!({"target_urls": targets, word: level}),
+        };
+        for (member, value) in self.with {
+            body[*member] = serde_json::from_str(value).expect("JSON");
         }
-        .to_string()
+        body.to_string()
     }
 
-    /// The addresses that an answer to it names, where it names them.
-    fn answered(self, body: &Value) -> Vec<Value> {
-        let of = |list: &str, member: &str| {
+    /// Whether an answer names the addresses that were asked for, where it names them.
+    fn is_answered_by(self, body: &Value) -> bool {
+        let of = |list: &str, member: &str| -> Vec<String> {
             let rows = body[list].as_array().into_iter().flatten();
-            rows.map(|row| row[member].clone()).collect()
+            let named = rows.filter_map(|row| row[member].as_str());
+            named
+                .filter(|name| !name.starts_with("urn:"))
+                .map(str::to_owned)
+                .collect()
         };
-        match (self.level, self.targets) {
+        let mut named = match (self.level, self.targets) {
             (Level::Tier(_), [_, _, ..]) => of("pages", "target_url"),
             (Level::Bundle(_), _) => of("sources", "target_url"),
             (Level::Check(_), _) => of("sources", "url"),
-            _ => vec![body["target_url"].clone()],
+            _ => body["target_url"]
+                .as_str()
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
+        };
+        let mut wanted: Vec<&str> = self.targets.to_vec();
+        wanted.retain(|target| !target.starts_with(OWN));
+        if self.takes_fewer() {
+            let is_some = !named.is_empty();
+            named.extend(of("unread", "target_url"));
+            named.sort_unstable();
+            wanted.sort_unstable();
+            return is_some && named == wanted;
         }
+        named == wanted
+    }
+
+    /// Whether some of its pages will do.
+    fn takes_fewer(self) -> bool {
+        self.with.iter().any(|(member, _)| *member == "min_pages")
     }
 }
 
@@ -531,12 +572,18 @@ impl Buyers {
                 need(Some(moved.units) == wish.price_units(), "at another price");
             }
         }
-        need(wish.answered(body) == wish.targets, "another target");
+        need(wish.is_answered_by(body), "another target");
         let word = wish.product().level_word();
-        need(body[word] == wish.level.name(), "another level");
-        if wish.targets == [APP] {
+        // A check names the depth at which it was made: without the entailment model only words are compared.
+        let is_of_words = matches!(wish.level, Level::Check(_)) && body[word] == "quick";
+        let is_level = body[word] == wish.level.name() || is_of_words;
+        need(is_level, "another level");
+        if wish.takes_fewer() && body["unread"] != json!([]) {
+            self.world.truth().see("delivered with a page unread");
+        }
+        if wish.targets.contains(&APP) {
             // Nobody pays for the shell of an application.
-            let texts = [&body["markdown"], &body["citations"]];
+            let texts = [&body["markdown"], &body["citations"], &body["pages"]];
             let shows = texts.iter().any(|text| text.to_string().contains(RENDERED));
             need(shows, "a page without its text");
             self.world.truth().see("delivered as a browser shows it");
@@ -611,12 +658,7 @@ impl Buyers {
         may_move: bool,
     ) {
         let code = body["error"]["code"].as_str().unwrap_or_default();
-        let about_the_request = [
-            "conflict",
-            "retry_credit_invalid",
-            "rate_limited",
-            "invalid_payment",
-        ];
+        let about_the_request = ["retry_credit_invalid", "rate_limited", "invalid_payment"];
         let Some(signed) = signed else { return };
         let known = &mut self.signed[signed];
         if about_the_request.contains(&code) || known.is_contested {

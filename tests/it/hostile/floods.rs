@@ -403,6 +403,28 @@ fn a_crowd_of_buyers_of_several_large_pages_has_a_bounded_part_of_memory() {
     });
 }
 
+/// Of ten large pages in one purchase only parts are sold. The pages themselves are let go where they do not fit.
+#[test]
+fn parts_of_many_large_pages_have_a_bounded_part_of_memory() {
+    const PAGES: usize = 10;
+    let buyers = number("CONTEXT402_BUYERS", 24) / 12;
+    let mut rig = with_pages_of(number("CONTEXT402_BOMB_BYTES", 400_000), PAGES);
+    rig.in_process(&[], |rig, service| {
+        let idle = service.memory_mib();
+        let pages: Vec<String> = (0..PAGES).map(large_page).collect();
+        let ask = |_| {
+            let body =
+                json!({"target_urls": pages, "tier": "fresh", "max_tokens": 100, "min_pages": 1});
+            let ask = service.post(ACCESS).json(&body);
+            let challenge = ask.send().expect(402);
+            let payment = Wallet::new().sign_answer(&challenge, rig.now(), None);
+            ask.paid(&payment.header)
+        };
+        let asks: Vec<Ask> = (0..buyers).map(ask).collect();
+        within_memory(&service, idle, &asks);
+    });
+}
+
 /// With pages of 5 MB; every fourth is twice as long in markdown, and four times in JSON.
 fn with_large_pages(count: usize) -> Rig {
     with_pages_of(5_000_000, count)
