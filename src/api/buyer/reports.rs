@@ -226,6 +226,8 @@ async fn bundle_page(app: &Shared, retained: &Retained) -> Result<Reply, Refusal
         stage: Stage::Delivered,
         message: "The report is ready.",
         order_id: None,
+        ordered: None,
+        next: "",
         progress: None,
         email: None,
         report: Some(&report),
