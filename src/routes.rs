@@ -26,6 +26,7 @@ use crate::domain::shapes::{
     SHARE_REQUEST,
 };
 use crate::domain::tier::Tier;
+use crate::http::route::Run;
 use crate::http::{Guard, Method, Route};
 use crate::pages::assets::{
     CONSOLE_STYLE_PATH, EXPLORER_SCRIPT_PATH, EXPLORER_START_PATH, EXPLORER_STYLE_PATH,
@@ -538,7 +539,7 @@ pub static ROUTES: &[Row] = &[
     Row { method: Method::Post, ..operator("/operator/pause", run!(operator::ledger::pause), "Pause what is paid for") },
     Row { method: Method::Post, ..operator("/operator/resume", run!(operator::ledger::resume), "Resume what is paid for") },
     Row { method: Method::Post, ..operator("/operator/sign-in-link", run!(console::link), "A one-time sign-in link to the console") },
-    Row { method: Method::Post, ..operator("/operator/reload", run!(operator::reload),
+    Row { method: Method::Post, run: Run::Detached, ..operator("/operator/reload", run!(operator::reload),
         "Read the configuration again, and put in force what needs no restart") },
     operator("/operator/mails", run!(operator::mails::mails), "The newest mails of the outbox, by state if asked"),
     operator("/operator/mails/{key}", run!(operator::mails::mail), "One mail"),
