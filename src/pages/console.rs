@@ -355,7 +355,7 @@ fn shown(view: &ConsoleView<'_>, block: &Block) -> Markup {
     html! {
         @match block {
             Block::Heading(text) => { h2 { (text) } }
-            Block::Text(text) => { p { (text) } }
+            Block::Text(text) => { p { (parts::with_code(text)) } }
             Block::Note { text, tone } => { div class={ "note " (class(*tone)) } { p { (text) } } }
             Block::Alerts(alerts) if alerts.is_empty() => {}
             Block::Alerts(alerts) => { ul.alerts { @for alert in alerts {

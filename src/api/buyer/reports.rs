@@ -227,6 +227,7 @@ async fn bundle_page(app: &Shared, retained: &Retained) -> Result<Reply, Refusal
         message: "The report is ready.",
         order_id: None,
         ordered: None,
+        pay_again: None,
         next: "",
         progress: None,
         email: None,

@@ -21,6 +21,7 @@ use crate::pages;
 use crate::pages::orders::delivery::{DeliveryView, Ordered, RecoverView, Stage};
 use crate::store::SourceRecord;
 
+const BUNDLE_PATH: &str = "/proof-pack/bundle";
 /// Retry-After for an order in progress, in seconds.
 const RETRY_AFTER: u64 = 3;
 /// Retry-After for an order that a person has to review.
@@ -126,18 +127,12 @@ struct Standing {
 }
 
 /// What happens next, for the buyer.
-fn next(seen: Option<&Seen>, is_mailed: bool) -> String {
-    let next = match seen.map(|seen| &seen.order.state) {
+fn next(seen: Option<&Seen>, is_mailed: bool) -> &'static str {
+    match seen.map(|seen| &seen.order.state) {
         Some(OrderState::NeedsReview { .. }) => {
             "The operator assigns the payment to your order or refunds it. You need not do anything."
         }
-        Some(OrderState::PaymentFailed) => {
-            let lead = seen.and_then(|seen| seen.order.lead);
-            return match lead {
-                Some(lead) => format!("You can pay again at {PAY_PATH}?lead_id={}.", LeadId(lead)),
-                None => "You can order again at /proof-pack/bundle.".to_owned(),
-            };
-        }
+        Some(OrderState::PaymentFailed) => "You can pay again. We start when the payment arrives.",
         Some(OrderState::Failed { .. }) if is_mailed => {
             "You need not do anything: you get the report or the refund, and an e-mail in either case. This page shows it as well."
         }
@@ -148,8 +143,16 @@ fn next(seen: Option<&Seen>, is_mailed: bool) -> String {
             "The money goes back the way you paid; your bank may take some days to show it. Nothing more will be delivered or charged."
         }
         _ => "",
-    };
-    next.to_owned()
+    }
+}
+
+/// Where a payment that failed is made again.
+fn pay_again(seen: &Seen) -> Option<String> {
+    let lead = seen.order.lead.map(LeadId);
+    (seen.order.state == OrderState::PaymentFailed).then(|| match lead {
+        Some(lead) => format!("{PAY_PATH}?lead_id={lead}"),
+        None => BUNDLE_PATH.to_owned(),
+    })
 }
 
 /// What was ordered, unless it is somebody else's.
@@ -363,7 +366,8 @@ async fn delivery_page(
         message: standing.message,
         order_id: order_id.as_deref(),
         ordered: seen.and_then(ordered),
-        next: &next(seen, email.is_some() && OrderEmails::of(app).is_on()),
+        pay_again: seen.and_then(pay_again),
+        next: next(seen, email.is_some() && OrderEmails::of(app).is_on()),
         progress: progress(seen),
         email: email.as_deref(),
         report: report.as_ref(),

@@ -4,7 +4,7 @@
 
 use crate::app::Shared;
 use crate::config::Config;
-use crate::config::live::LIVE;
+pub use crate::config::live::{CONSOLE, LIVE};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::store::{Change, Override, Snapshot, StoreError};

@@ -22,6 +22,8 @@ pub struct DeliveryView<'a> {
     pub order_id: Option<&'a str>,
     /// What was ordered; none before it is known, and for whom it is not to be shown.
     pub ordered: Option<Ordered<'a>>,
+    /// Where a payment that failed is made again.
+    pub pay_again: Option<String>,
     /// What happens next, in a sentence or two; may be empty.
     pub next: &'a str,
     /// Finished sources, and their total.
@@ -99,7 +101,8 @@ fn waiting(view: &DeliveryView<'_>) -> Markup {
             },
             _ => {},
         }
-        @if !view.next.is_empty() { p { (parts::with_links(view.next)) } }
+        @if !view.next.is_empty() { p { (view.next) } }
+        @if let Some(path) = &view.pay_again { .actions { a.button href=(path) { "Pay again" } } }
         @if let Some(ordered) = &view.ordered { (order_facts(ordered)) }
         @if let Some(contact) = view.site.contact { p { "Questions: " (parts::contact(contact)) } }
         @if let Some(id) = view.order_id { p.small.muted { "Order " code { (id) } } }

@@ -3,10 +3,9 @@
 
 use crate::api::operator::console::View;
 use crate::app::{App, FETCHES_OF_DOMAIN_MAX, FETCHES_OF_PAYER_MAX, Shared};
-use crate::config::live::{CONSOLE, LIVE};
 use crate::domain::rate::{OF_DOMAIN, RateClass};
 use crate::domain::refusal::Refusal;
-use crate::flows::operations::overrides::TEXT_CHARACTERS_MAX;
+use crate::flows::operations::overrides::{CONSOLE, LIVE, TEXT_CHARACTERS_MAX};
 use crate::pages::console::{Block, Cell, Field, Form, Tone};
 use crate::store::Snapshot;
 
