@@ -39,7 +39,7 @@
     const challenge = decoded(reply.headers.get("PAYMENT-REQUIRED"));
     const accepted = challenge.accepts.find((offer) => offer.scheme === "exact" && offer.network === network);
     const isShown = accepted && accepted.amount === units && isSame(accepted.asset, asset) && isSame(accepted.payTo, payTo);
-    if (!isShown) throw new Error("The service asks for something else than this page shows. Nothing was signed.");
+    if (!isShown) throw new Error("The payment request does not match this page. Nothing was signed.");
     return { challenge, accepted };
   };
 
@@ -89,13 +89,17 @@
       if (!answer) continue;
       if (reply.ok) return { reply, answer };
       const credit = reply.headers.get("X-Service-Retry-Credit");
-      const isRefused = 500 > reply.status && (reply.status === 402 || answer.error?.charged === false);
+      const { charged, retryable } = answer.error ?? {};
+      // What may be repeated has no outcome yet: another request of ours may be settling this very payment.
+      const isFinal = reply.status === 402 || retryable === false;
       if (credit) keep({ ...pending, credit });
       // What a credit was for may have been delivered already: the payment itself finds it.
-      else if (isRefused && pending.credit) keep({ header: pending.header });
-      else if (isRefused) {
+      else if (isFinal && pending.credit) keep({ header: pending.header });
+      else if (isFinal) {
         keep(null);
-        throw new Error(`Refused, and nothing was charged: ${reason(answer, `status ${reply.status}`)}`);
+        const message = reason(answer, `status ${reply.status}`);
+        if (charged) throw Object.assign(new Error(`This payment was charged before: ${message}`), { isCharged: true });
+        throw new Error(`Refused, and nothing was charged: ${message}`);
       }
     }
     throw new Error("There is no answer yet. Your payment is kept in this tab: ask again, and you will not be charged twice.");
@@ -131,7 +135,11 @@
       say("Paid. The answer is below.", "good");
     } catch (error) {
       const isDeclined = error.code === 4001;
-      say(isDeclined ? "You declined in the wallet. Nothing was signed or charged." : error.message, "note bad");
+      say(isDeclined ? "You declined the request in your wallet. Nothing was signed or charged." : error.message, "note bad");
+      if (error.isCharged) {
+        const link = Object.assign(document.createElement("a"), { href: "/docs#example-purchases", textContent: "how to read it again" });
+        status.append(" The answer is among your purchases: ", link, ".");
+      }
     }
     button.disabled = false;
     button.textContent = pending ? "Ask again with the same payment" : label;

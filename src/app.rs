@@ -70,11 +70,12 @@ pub type MakeSample = fn(
 
 /// The running service.
 pub struct App {
-    /// As the service was started with it. Of the settings of `flows::operations::reload::SETTINGS` `reloaded` tells
-    /// what holds now.
+    /// As the service was started with it. Of the settings of `config::live::LIVE` `reloaded` tells what holds now.
     pub config: Config,
-    /// The configuration as it was read last.
-    reloaded: RwLock<Arc<Config>>,
+    /// The configuration as it was read last, and the same with the console's values, which is in force.
+    read: RwLock<[Arc<Config>; 2]>,
+    /// One change of live settings at a time.
+    pub setting_changes: ConcurrencyLimit,
     /// Where it is read again from; nowhere in tests and for the demo.
     pub read_config: OnceLock<ReadConfig>,
     /// The route table, for the documents that are made from it.
@@ -129,6 +130,8 @@ pub const FETCHES_OF_DOMAIN_MAX: usize = 4;
 const CHECKS_MAX: usize = 8;
 /// The same for nothing, and pages of ours that are converted.
 const FREE_CHECKS_MAX: usize = 4;
+/// Longest wait for another change of live settings.
+const SETTING_CHANGE_WAIT_MAX: Duration = Duration::from_secs(5);
 const FACILITATOR_CONNECT_MAX: Duration = Duration::from_secs(5);
 
 impl App {
@@ -185,13 +188,14 @@ impl App {
     ) -> Result<App, Box<dyn std::error::Error + Send + Sync>> {
         let offers = Offers::new(&config, signer.as_ref(), former_terms)?;
         let limits = Limits::new(&config.limits.quotas, &outside.clock.stopwatch());
-        let reloaded = RwLock::new(Arc::new(config.clone()));
+        let configured = Arc::new(config.clone());
         outside.web.block(blocked(&config));
         let certificates = config.tls.as_ref().map(|_| Arc::default());
         Ok(App {
             config,
             certificates,
-            reloaded,
+            read: RwLock::new([configured.clone(), configured]),
+            setting_changes: ConcurrencyLimit::new(1, SETTING_CHANGE_WAIT_MAX),
             read_config: OnceLock::new(),
             rows,
             store,
@@ -244,15 +248,22 @@ impl App {
         })
     }
 
-    /// The configuration as it was read last: of the settings that can be read again, what holds now.
+    /// Of the live settings, what holds now: the console's value, else the one of the configuration as it was read last.
     pub fn reloaded(&self) -> Arc<Config> {
-        read_lock(&self.reloaded).clone()
+        let [_, effective] = &*read_lock(&self.read);
+        effective.clone()
     }
 
-    /// Puts in force what can be read again of a configuration.
-    pub fn reload(&self, config: Config) {
-        self.outside.web.block(blocked(&config));
-        *write_lock(&self.reloaded) = Arc::new(config);
+    /// The configuration as it was read last, without the console's values.
+    pub fn configured(&self) -> Arc<Config> {
+        let [configured, _] = &*read_lock(&self.read);
+        configured.clone()
+    }
+
+    /// Puts the live settings of a configuration in force.
+    pub fn put_in_force(&self, configured: Arc<Config>, effective: Arc<Config>) {
+        self.outside.web.block(blocked(&effective));
+        *write_lock(&self.read) = [configured, effective];
     }
 
     /// Where a bundle is paid for.

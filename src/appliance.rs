@@ -19,7 +19,9 @@ use crate::domain::endpoint::Endpoint;
 use crate::domain::keys::PaymentKey;
 use crate::flows::content::rendering;
 use crate::flows::content::sample::sample_page;
-use crate::flows::operations::{certificates, due, health, ledger_check, pause, recover};
+use crate::flows::operations::{
+    certificates, due, health, ledger_check, overrides, pause, recover,
+};
 use crate::flows::quotes::offers;
 use crate::flows::sale::{recall, sent, verify_settlement};
 use crate::http::forwarded::TrustedProxies;
@@ -168,6 +170,7 @@ impl Appliance {
         );
         offers::note_terms(&app).await?;
         pause::take_up(&app).await?;
+        overrides::take_up(&app).await?;
         check_chain(&app).await?;
         let recovered = recover::recover(&app).await?;
         if recovered.unknown + recovered.held + recovered.orders > 0 {

@@ -55,6 +55,11 @@ pub const NOT_BY_STRANGERS: &[(&str, &str)] = &[
     ),
     ("report-bytes-1", "one row for each settled report"),
     (
+        "overrides-1",
+        "written by the operator; one row for each setting that changes without a restart",
+    ),
+    ("changes-1", "written by the operator; the latest 1,000"),
+    (
         "report-screenshots-1",
         "one row for each paid report with a screenshot; unsettled ones are bounded by limits.unsettled_mib",
     ),

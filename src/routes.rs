@@ -25,6 +25,7 @@ use crate::domain::shapes::{
     PROOF_PACK_REQUEST, QUOTE_REQUEST, RECOVER_REQUEST, REFRESH_REQUEST, SHARE_REQUEST,
 };
 use crate::domain::tier::Tier;
+use crate::http::route::Run;
 use crate::http::{Guard, Method, Route};
 use crate::pages::assets::{
     CONSOLE_STYLE_PATH, EXPLORER_SCRIPT_PATH, EXPLORER_START_PATH, EXPLORER_STYLE_PATH,
@@ -539,7 +540,7 @@ pub static ROUTES: &[Row] = &[
     Row { method: Method::Post, ..operator("/operator/pause", run!(operator::ledger::pause), "Pause sales") },
     Row { method: Method::Post, ..operator("/operator/resume", run!(operator::ledger::resume), "Resume sales") },
     Row { method: Method::Post, ..operator("/operator/sign-in-link", run!(console::link), "A one-time sign-in link to the console") },
-    Row { method: Method::Post, ..operator("/operator/reload", run!(operator::reload),
+    Row { method: Method::Post, run: Run::Detached, ..operator("/operator/reload", run!(operator::reload),
         "Reload the configuration, and apply what needs no restart") },
     operator("/operator/mails", run!(operator::mails::mails), "The newest e-mails of the outbox, optionally by state"),
     operator("/operator/mails/{key}", run!(operator::mails::mail), "One e-mail"),

@@ -57,6 +57,19 @@ impl Newest {
     }
 }
 
+/// Whether one of these members of a record, or an item of one, has the words, which are in lower case.
+pub(in crate::api) fn is_named(record: &Value, members: &[&str], words: &str) -> bool {
+    let has = |value: &Value| match value {
+        Value::String(text) => text.to_lowercase().contains(words),
+        _ => false,
+    };
+    words.is_empty()
+        || members.iter().any(|member| match &record[*member] {
+            Value::Array(items) => items.iter().any(has),
+            value => has(value),
+        })
+}
+
 fn newest_first(found: &mut Vec<(u64, Value)>) {
     found.sort_by_key(|(created_at, _)| std::cmp::Reverse(*created_at));
     found.truncate(LIST_MAX);
@@ -270,6 +283,20 @@ pub async fn list_reports(
     state: Option<String>,
     now: UnixSeconds,
 ) -> Result<Value, StoreError> {
+    find_reports(store, state, String::new(), now).await
+}
+
+/// What a report is found by.
+const REPORT_NAMES: [&str; 5] = ["report_id", "target_url", "question", "title", "payment"];
+
+/// The same of reports that have these words in one of [`REPORT_NAMES`].
+pub async fn find_reports(
+    store: &Store,
+    state: Option<String>,
+    words: String,
+    now: UnixSeconds,
+) -> Result<Value, StoreError> {
+    let words = words.to_lowercase();
     let listed = store.read(move |snapshot| {
         let mut newest = Newest::default();
         snapshot.reports(|id, report| {
@@ -278,8 +305,9 @@ pub async fn list_reports(
                 AWAITING_APPROVAL => listing == Listing::AwaitingApproval,
                 state => state == report.state(now),
             };
-            if state.as_ref().is_none_or(fits) {
-                newest.add(report.created_at, report_json(id, &report, listing, now));
+            let answer = report_json(id, &report, listing, now);
+            if state.as_ref().is_none_or(fits) && is_named(&answer, &REPORT_NAMES, &words) {
+                newest.add(report.created_at, answer);
             }
             Ok(())
         })?;
@@ -381,7 +409,10 @@ pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreEr
     find(store, state, String::new()).await
 }
 
-/// The same of payments whose payer, transaction, target or key has these words.
+/// What a payment is found by.
+const PAYMENT_NAMES: [&str; 4] = ["payer", "transaction", "target_url", "key"];
+
+/// The same of payments that have these words in one of [`PAYMENT_NAMES`].
 pub async fn find(
     store: &Store,
     state: Option<String>,
@@ -398,8 +429,8 @@ pub async fn find(
                 ABANDONED => beside.is_abandoned(key, &payment),
                 state => state == payment.state.name(),
             };
-            if state.as_ref().is_none_or(fits) && is_named(key, &payment, &words) {
-                let mut answer = payment_json(key, &payment);
+            let mut answer = payment_json(key, &payment);
+            if state.as_ref().is_none_or(fits) && is_named(&answer, &PAYMENT_NAMES, &words) {
                 beside.add_to(&mut answer, key, &payment);
                 newest.add(payment.created_at, answer);
             }
@@ -408,25 +439,6 @@ pub async fn find(
         Ok(newest.values())
     });
     Ok(json!({"status": "success", "payments": listed.await?}))
-}
-
-/// Whether words in lower case name a payment.
-fn is_named(key: PaymentKey, payment: &Payment, words: &str) -> bool {
-    if words.is_empty() {
-        return true;
-    }
-    let transaction = match &payment.state {
-        State::Settled { transaction, .. } => transaction.to_string(),
-        _ => String::new(),
-    };
-    let target = payment.purchase.target_url().to_owned();
-    let texts = [
-        payment.payer.to_string(),
-        transaction,
-        target,
-        key.to_string(),
-    ];
-    texts.iter().any(|text| text.to_lowercase().contains(words))
 }
 
 /// One payment by the hex digits of its key.

@@ -33,6 +33,26 @@ impl Links {
     pub fn of(&self, bundle: Bundle) -> Option<&Url> {
         self.0[bundle as usize].as_ref()
     }
+
+    /// Gives a bundle another payment link, or none; returns the link as it is shown.
+    pub(in crate::config) fn set(&mut self, key: &str, text: &str) -> Result<String, ConfigError> {
+        let bundle = Bundle::ALL
+            .into_iter()
+            .find(|bundle| self::key(*bundle) == key);
+        let bundle = bundle.ok_or_else(|| ConfigError::new(format!("{key} is no payment link")))?;
+        let link = match text {
+            "" => None,
+            text => Some(usable(text).ok_or_else(|| {
+                ConfigError::of(
+                    key,
+                    format!("{key} = \"{text}\" is invalid: it must be {LINK_EXPECTED}"),
+                )
+            })?),
+        };
+        let shown = link.as_ref().map(Url::to_string);
+        self.0[bundle as usize] = link;
+        Ok(shown.unwrap_or_default())
+    }
 }
 
 pub(in crate::config) fn bundles(resolved: &Resolved) -> Result<Bundles, ConfigError> {
@@ -49,12 +69,18 @@ pub(in crate::config) fn bundles(resolved: &Resolved) -> Result<Bundles, ConfigE
 }
 
 fn link(resolved: &Resolved, bundle: Bundle) -> Result<Option<Url>, ConfigError> {
-    let key = format!("bundles.{}_link", bundle.name());
+    let key = key(bundle);
     if resolved.optional(&key).is_none() {
         return Ok(None);
     }
-    let expected = "the https address of a payment link, without fragment and credentials";
-    resolved.checked(&key, expected, usable).map(Some)
+    resolved.checked(&key, LINK_EXPECTED, usable).map(Some)
+}
+
+const LINK_EXPECTED: &str = "the https address of a payment link, without fragment and credentials";
+
+/// The setting with the payment link of a bundle.
+fn key(bundle: Bundle) -> String {
+    format!("bundles.{}_link", bundle.name())
 }
 
 /// https, or http on loopback.

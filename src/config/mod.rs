@@ -13,6 +13,7 @@ mod guard;
 mod keys;
 mod legacy;
 mod limits;
+pub mod live;
 mod llm;
 pub mod mail;
 mod orders;

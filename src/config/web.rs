@@ -116,15 +116,18 @@ fn address_block(text: &str) -> Option<(IpAddr, u8)> {
 pub(in crate::config) fn fetch(resolved: &Resolved) -> Result<Fetch, ConfigError> {
     let blocklist = resolved.list("fetch.blocklist");
     Ok(Fetch {
+        blocklist: self::blocklist(blocklist.iter().map(String::as_str))?,
         time_max: resolved.seconds("fetch.seconds_max")?,
         idle_max: resolved.seconds("fetch.idle_seconds_max")?,
         fetches_max: resolved.count("fetch.at_once_max")?,
         redirects_max: resolved.count("fetch.redirects_max")?,
-        blocklist: blocklist
-            .iter()
-            .map(|text| blocked(text))
-            .collect::<Result<_, _>>()?,
     })
+}
+
+pub(in crate::config) fn blocklist<'a>(
+    hosts: impl IntoIterator<Item = &'a str>,
+) -> Result<Vec<String>, ConfigError> {
+    hosts.into_iter().map(blocked).collect()
 }
 
 /// A host in any valid spelling. An invalid one would block nothing.

@@ -64,6 +64,30 @@ impl UnixSeconds {
     }
 }
 
+/// A length of time as people read it, in its two largest units: `3 days 4 hours`, `45 seconds`.
+pub fn span(seconds: u64) -> String {
+    let units = [
+        (DAY_SECONDS, "day"),
+        (3600, "hour"),
+        (60, "minute"),
+        (1, "second"),
+    ];
+    let mut rest = seconds;
+    let parts = units.into_iter().map(|(unit, name)| {
+        let count = rest / unit;
+        rest %= unit;
+        (count, name)
+    });
+    let parts = parts.skip_while(|(count, name)| *count == 0 && *name != "second");
+    let parts = parts.take(2).enumerate();
+    let parts = parts.filter(|(place, (count, _))| *place == 0 || *count > 0);
+    let parts = parts.map(|(_, (count, name))| match count {
+        1 => format!("1 {name}"),
+        _ => format!("{count} {name}s"),
+    });
+    parts.collect::<Vec<_>>().join(" ")
+}
+
 /// The day in UTC, as 2026-11-21.
 pub fn day(at: UnixSeconds) -> String {
     let timestamp = at.timestamp();
@@ -81,5 +105,27 @@ pub fn minute(at: UnixSeconds) -> String {
 impl fmt::Display for UnixSeconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_has_its_two_largest_units() {
+        for (seconds, expected) in [
+            (0, "0 seconds"),
+            (1, "1 second"),
+            (59, "59 seconds"),
+            (60, "1 minute"),
+            (61, "1 minute 1 second"),
+            (3_600, "1 hour"),
+            (3_605, "1 hour"),
+            (2 * DAY_SECONDS + 3_700, "2 days 1 hour"),
+            (DAY_SECONDS + 120, "1 day"),
+        ] {
+            assert_eq!(span(seconds), expected);
+        }
     }
 }

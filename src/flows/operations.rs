@@ -6,6 +6,7 @@ pub mod due;
 pub mod health;
 pub mod ledger_check;
 pub mod mail;
+pub mod overrides;
 pub mod pause;
 pub mod recover;
 pub mod reload;

@@ -44,6 +44,7 @@ const GROUPS: [(&str, &[(&str, &str)]); 5] = [
             ("health", "Health"),
             ("limits", "Limits"),
             ("config", "Configuration"),
+            ("changes", "Changes"),
             ("data", "Data"),
         ],
     ),
@@ -155,6 +156,12 @@ pub enum Cell {
         text: String,
         tone: Tone,
     },
+    /// A figure with a bar of so many percent.
+    Bar {
+        text: String,
+        percent: u64,
+        tone: Tone,
+    },
     Code(String),
     Forms(Vec<Form>),
     Nothing,
@@ -183,6 +190,13 @@ pub enum Field {
         kind: &'static str,
         characters_max: usize,
         required: bool,
+    },
+    /// Several lines, with a value to change.
+    Area {
+        name: &'static str,
+        label: &'static str,
+        text: String,
+        characters_max: usize,
     },
 }
 
@@ -341,7 +355,7 @@ fn shown(view: &ConsoleView<'_>, block: &Block) -> Markup {
     html! {
         @match block {
             Block::Heading(text) => { h2 { (text) } }
-            Block::Text(text) => { p { (text) } }
+            Block::Text(text) => { p { (parts::with_code(text)) } }
             Block::Note { text, tone } => { div class={ "note " (class(*tone)) } { p { (text) } } }
             Block::Alerts(alerts) if alerts.is_empty() => {}
             Block::Alerts(alerts) => { ul.alerts { @for alert in alerts {
@@ -375,7 +389,7 @@ fn shown(view: &ConsoleView<'_>, block: &Block) -> Markup {
 fn table(view: &ConsoleView<'_>, head: &[&str], rows: &[Vec<Cell>]) -> Markup {
     let is_number = |column: usize| {
         let cell = rows.first().and_then(|row| row.get(column));
-        matches!(cell, Some(Cell::Number(_)))
+        matches!(cell, Some(Cell::Number(_) | Cell::Bar { .. }))
     };
     html! {
         table.labelled[head.len() > 1] {
@@ -383,7 +397,7 @@ fn table(view: &ConsoleView<'_>, head: &[&str], rows: &[Vec<Cell>]) -> Markup {
                 th.num[is_number(column)] scope="col" { (label) }
             } } }
             tbody { @for row in rows { tr { @for (value, label) in row.iter().zip(head) {
-                td.num[matches!(value, Cell::Number(_))].none[matches!(value, Cell::Nothing)] data-label=(label) {
+                td.num[matches!(value, Cell::Number(_) | Cell::Bar { .. })].none[matches!(value, Cell::Nothing)] data-label=(label) {
                     (cell(view, value))
                 }
             } } } }
@@ -419,6 +433,9 @@ fn cell(view: &ConsoleView<'_>, value: &Cell) -> Markup {
             Cell::Outward(address) => { (parts::foreign_link(address)) }
             Cell::Away { text, address } => { a href=[parts::safe_href(address)] rel="nofollow noopener noreferrer" { code { (text) } } }
             Cell::Tag { text, tone } => { span class={ "tag " (class(*tone)) } { (text) } }
+            Cell::Bar { text, percent, tone } => {
+                span.bar { (text) (figures::bar(*percent, class(*tone))) }
+            }
             Cell::Code(text) => { code { (text) } }
             Cell::Forms(forms) => { .forms { @for form in forms { (shown_form(view, form)) } } }
             Cell::Nothing => { span.muted { "–" } }
@@ -453,6 +470,11 @@ fn shown_field(field: &Field) -> Markup {
     html! {
         @match field {
             Field::Hidden { name, value } => { input type="hidden" name=(name) value=(value); }
+            Field::Area { name, label, text, characters_max } => {
+                label.wide { span { (label) } " "
+                    textarea name=(name) rows=(text.lines().count().clamp(1, 12)) maxlength=(characters_max) spellcheck="false" { (text) }
+                }
+            }
             Field::Text { name, label, kind, characters_max, required } => {
                 label { span { (label) } " "
                     input name=(name) type=(kind) maxlength=(characters_max) required[*required] autocomplete="off"; }

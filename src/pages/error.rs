@@ -3,6 +3,7 @@
 use maud::html;
 
 use crate::pages::layout::{Layout, layout};
+use crate::pages::parts;
 use crate::pages::site::Site;
 
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +36,7 @@ pub fn page(view: &ErrorView<'_>) -> String {
             p.kicker { "Error " (view.status) }
             h1 { (reason(view.status)) }
             p.lead { (view.message) }
-            p { (view.next_step) }
+            p { (parts::with_links(view.next_step)) }
             @if view.code.is_some() || view.request_id.is_some() {
                 dl.facts {
                     @if let Some(code) = view.code {

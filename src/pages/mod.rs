@@ -2,11 +2,11 @@
 //! clock or a request, and only this module uses maud. Every page works without script, loads nothing from third
 //! parties, and complies with a policy of [`layout`].
 //!
-//! A page is [`layout::layout`] around `parts`; the stylesheet has classes for the rest: `form.form` of
-//! `.field` (with `.hint` and `.error`), `.actions` of `.button` (`.quiet`, `.danger`), `ul.cards.three`, `ol.steps`,
-//! `dl.facts`, `dl.stats`, `ul.checks` of `.pass`, `.warn` and `.fail`, `.note` (`.warn`, `.bad`), `.panel`, `.tag`
-//! (`.good`, `.part`, `.warn`, `.bad`), tables by `parts::scrolling` (`table.stack` becomes cards on a phone), `.away`
-//! for text for screen readers and for the honeypot field.
+//! A page is [`layout::layout`] around `parts`; the stylesheet has classes for the rest: `form.ask` of `.row` and `.hint`,
+//! `.actions` of `.button` (`.quiet`), `ul.cards.three`, `ol.steps`, `dl.facts`, `ul.checks` of `.pass`, `.warn` and
+//! `.fail`, `.note` (`.warn`, `.bad`), `.panel`, `.tag` (`.good`, `.part`, `.warn`, `.bad`), tables by
+//! `parts::scrolling` (`table.stack` becomes cards on a phone), `.away` for text for screen readers and for the honeypot
+//! field.
 
 pub mod assets;
 pub mod commands;

@@ -1,6 +1,6 @@
 //! Building blocks shared by several pages.
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
 
 use crate::domain::amount::Amount;
@@ -119,6 +119,43 @@ pub(super) fn with_code(text: &str) -> Markup {
     html! {
         @for (index, piece) in text.split('`').enumerate() {
             @if index % 2 == 1 { code { (piece) } } @else { (piece) }
+        }
+    }
+}
+
+/// A page of sections with their contents beside it: the anchors and titles of its `h2`.
+pub(super) fn with_toc(content: &Markup) -> Markup {
+    let sections = content.0.split("<h2 id=\"").skip(1).filter_map(|section| {
+        let (anchor, rest) = section.split_once("\">")?;
+        Some((anchor, rest.split_once("</h2>")?.0))
+    });
+    html! {
+        .with-toc {
+            nav.toc aria-label="On this page" {
+                p { "On this page" }
+                ul { @for (anchor, title) in sections { li { a href={ "#" (PreEscaped(anchor)) } { (PreEscaped(title)) } } } }
+            }
+            div { (content) }
+        }
+    }
+}
+
+/// A sentence of ours with names in backticks, in which the pages of this service that it names become links.
+pub(super) fn with_links(text: &str) -> Markup {
+    let is_page = |path: &str| {
+        path.len() > 1
+            && path.starts_with('/')
+            && !path.starts_with("/v1/")
+            && safe_href(path).is_some()
+    };
+    html! {
+        @for (index, piece) in text.split('`').enumerate() {
+            @if index % 2 == 1 { code { (piece) } } @else {
+                @for word in piece.split_inclusive(' ') {
+                    @let path = word.trim_end_matches([' ', '.', ',', ';', ':']);
+                    @if is_page(path) { a href=(path) { (path) } (&word[path.len()..]) } @else { (word) }
+                }
+            }
         }
     }
 }
@@ -278,6 +315,41 @@ pub(super) fn pretty_json(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_contents_are_the_sections() {
+        let page =
+            with_toc(&html! { h1 { "A" } h2 #one { "One & two" } p { "x" } h2 { "No anchor" } });
+        assert!(
+            page.into_string()
+                .contains(r##"<ul><li><a href="#one">One &amp; two</a></li></ul>"##)
+        );
+    }
+
+    #[test]
+    fn the_pages_that_a_sentence_names_are_links() {
+        for (text, expected) in [
+            (
+                "See /docs for the endpoints.",
+                r#"See <a href="/docs">/docs</a> for the endpoints."#,
+            ),
+            (
+                "Contact the operator at /contact.",
+                r#"Contact the operator at <a href="/contact">/contact</a>."#,
+            ),
+            (
+                "POST it to /v1/agent/diagnose.",
+                "POST it to /v1/agent/diagnose.",
+            ),
+            (
+                "See //elsewhere.org/ and/or wait",
+                "See //elsewhere.org/ and/or wait",
+            ),
+            ("Read `readable`.", "Read <code>readable</code>."),
+        ] {
+            assert_eq!(with_links(text).into_string(), expected);
+        }
+    }
 
     #[test]
     fn only_web_addresses_and_own_paths_become_links() {

@@ -18,7 +18,7 @@ pub(super) fn tier_table() -> Markup {
     tiers.sort_by_key(|tier| Reverse(age_seconds_max(*tier)));
     let table = html! {
         table.stack {
-            thead { tr { th { "Tier" } th.num { "Price per page" } th { "How fresh" } th { "Choose it" } } }
+            thead { tr { th { "Tier" } th.num { "Price per page" } th { "How fresh" } th { "Best for" } } }
             tbody { @for tier in tiers { (tier_row(tier)) } }
         }
     };
@@ -109,7 +109,7 @@ fn how_fresh(tier: Tier) -> String {
             format!("A cached copy up to {hours} hours old; never fetches")
         }
         CachePolicy::UpTo { .. } => format!("At most {minutes} minutes old; else fetched"),
-        CachePolicy::Bypass => "As it is now; always fetched".to_owned(),
+        CachePolicy::Bypass => "Current page; always fetched".to_owned(),
     }
 }
 
@@ -120,7 +120,7 @@ fn choose_it(tier: Tier) -> String {
     });
     match (tier.cache(), cheaper) {
         (CachePolicy::CacheOnly { sample: true }, _) => {
-            "to try the service, and for pages that rarely change; without a copy it costs nothing"
+            "to try the service, and for pages that rarely change; if there is no copy, nothing is charged"
                 .to_owned()
         }
         (CachePolicy::CacheOnly { sample: false }, Some(cheaper)) => {

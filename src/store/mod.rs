@@ -22,6 +22,7 @@ mod open;
 mod open_error;
 mod orders;
 mod outbox;
+mod overrides;
 mod pages;
 mod payments;
 mod purchases;
@@ -60,6 +61,7 @@ pub use orders::{
     EventRecord, OrderReport, SourceRecord, email_key, event_key, order_of_due, session_key,
 };
 pub use outbox::{Mail, MailAttachment, MailOutcome, MailRecord, mail_key};
+pub use overrides::{Change, Override};
 pub use pages::PageRecord;
 pub(crate) use pages::page_key;
 pub use payments::{credit_hash, identifier_key};

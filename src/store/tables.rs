@@ -193,6 +193,10 @@ tables! {
     /// Random part of a console session that was signed out → Unix seconds at which its cookie would have expired; until
     /// a day after that. Written by the one who holds the session alone.
     ENDED_SESSIONS ended_sessions "ended-sessions-1": [u8; 16] => u64;
+    /// Setting → record of its value of the console, in place of the configuration's; until the operator takes it back.
+    OVERRIDES overrides "overrides-1": &'static str => &'static [u8];
+    /// Number → record of a change by the operator; the latest 1,000.
+    CHANGES changes "changes-1": u64 => &'static [u8];
     /// Payment terms as JSON → Unix seconds at which they were last offered; ten minutes.
     TERMS terms "terms-1": &'static str => u64;
 }

@@ -16,7 +16,7 @@ use crate::harness::{
 
 const TOKEN: &str = "a token that nobody guesses, of 0123456789 characters";
 pub(crate) const TOKEN_GIVEN: &str = "a-token-that-nobody-guesses-of-0123456789-characters";
-const VIEWS: [&str; 12] = [
+const VIEWS: [&str; 13] = [
     "/operator",
     "/operator/console/leads",
     "/operator/console/orders",
@@ -29,6 +29,7 @@ const VIEWS: [&str; 12] = [
     "/operator/console/limits",
     "/operator/console/health",
     "/operator/console/config",
+    "/operator/console/changes",
 ];
 
 fn rig() -> Rig {
@@ -525,6 +526,77 @@ fn the_console_shows_figures_charts_and_a_funnel() {
     rig.pass(86_400);
     let page = SignedIn::open(&rig).get("/operator").text();
     assert!(page.contains("yesterday 0.03 · 7 days 0.03"), "{page}");
+}
+
+/// Every list is searched as the payments are, and shown in parts.
+#[test]
+fn leads_orders_reports_and_emails_are_found_by_their_words() {
+    let rig = rig();
+    lead(&rig, "ada@example.org", "");
+    lead(&rig, "bob@example.org", "");
+    rig.buy_report(&Wallet::new(), FERRY, "standard", FERRY_CLAIM)
+        .expect(200);
+    for number in 1..=51 {
+        enqueue(&rig, &format!("ord_{number}"), "ada@example.org");
+    }
+    let console = SignedIn::open(&rig);
+    let page = |path: &str| {
+        console
+            .get(&format!("/operator/console/{path}"))
+            .expect(200)
+            .text()
+    };
+    for (view, words, found) in [
+        ("leads", "ADA", "1 to 1 of 1"),
+        ("leads", "example.com%2Fa", "1 to 2 of 2"),
+        ("leads", "is+it+free", "1 to 2 of 2"),
+        ("leads", "carol", "No such leads."),
+        ("reports", "ferry", "1 to 1 of 1"),
+        ("reports", "nothing", "No such reports."),
+        ("orders", "ada", "No such orders."),
+        ("outbox", "ada%40EXAMPLE.org", "1 to 50 of 51"),
+        ("outbox", "ord_51", "1 to 1 of 1"),
+        ("outbox", "bob", "No such e-mails."),
+    ] {
+        let text = page(&format!("{view}?q={words}"));
+        assert!(text.contains(found), "{view} {words}: {found}: {text}");
+        assert!(text.contains("role=\"search\""), "{view}");
+    }
+    let second = page("outbox?q=ada&page=2");
+    assert!(second.contains("51 to 51 of 51"), "{second}");
+    assert!(
+        second.contains("href=\"/operator/console/outbox?q=ada&amp;page=1\" rel=\"prev\""),
+        "{second}"
+    );
+    let waiting = page("outbox?state=sent&q=ada");
+    assert!(waiting.contains("No such e-mails."), "{waiting}");
+}
+
+/// Durations, log lines and settings as people read them.
+#[test]
+fn health_and_configuration_are_for_people() {
+    let rig = rig();
+    let console = SignedIn::open(&rig);
+    let health = console.get("/operator/console/health").text();
+    let (_, uptime) = health
+        .split_once("<dt>Uptime</dt><dd>")
+        .expect("the uptime");
+    let uptime = uptime.split('<').next().expect("a text");
+    assert!(
+        uptime.contains("second") || uptime.contains("minute"),
+        "{uptime}"
+    );
+    let set = console.get("/operator/console/config").text();
+    assert!(
+        set.contains("operator.token") && !set.contains(TOKEN_GIVEN),
+        "{set}"
+    );
+    assert!(!set.contains("legal.law"), "a default: {set}");
+    let all = console.get("/operator/console/config?show=all").text();
+    assert!(all.contains("legal.law"), "{all}");
+    assert!(all.matches("<tr>").count() > set.matches("<tr>").count());
+    let today = console.get("/operator").text();
+    assert!(today.contains("<span class=\"bar\">"), "{today}");
 }
 
 #[test]
@@ -1108,6 +1180,103 @@ fn blocked_hosts_and_payment_links_are_read_again() {
         page.contains("sample-site.org") && !page.contains(">another<"),
         "{page}"
     );
+}
+
+/// A value of the console goes before the configuration's until it is taken back. It outlives a reload and a restart, a
+/// wrong one changes nothing, and every change is recorded.
+#[test]
+fn blocked_hosts_and_payment_links_are_changed_in_the_console() {
+    let mut rig = Rig::with(|resolved| {
+        resolved.set("operator.token", TOKEN_GIVEN);
+        resolved.set_list("fetch.blocklist", vec!["a.example.org".to_owned()]);
+    });
+    let console = SignedIn::open(&rig);
+    let set =
+        |key: &str, value: &str| console.act("set-setting", &[("key", key), ("value", value)]);
+    let changes = || console.get("/operator/console/changes").expect(200).text();
+    let limits = || console.get("/operator/console/limits").expect(200).text();
+    assert!(changes().contains("No setting has been changed."));
+    assert!(limits().contains("a.example.org") && !limits().contains("Use the configuration"));
+
+    set("fetch.blocklist", "Sample-Site.org\r\nb.example.net").expect(303);
+    rig.buy(&Wallet::new(), ARTICLE, "fresh")
+        .refused(400, "target_blocked");
+    for (key, value) in [
+        ("fetch.blocklist", "https://a.example.org/"),
+        ("bundles.builder_link", "ftp://nowhere"),
+        ("service_name", "another"),
+        ("", ""),
+    ] {
+        set(key, value).expect(400);
+    }
+    let long = "a.example.org ".repeat(1_500);
+    set("fetch.blocklist", &long).expect(400);
+    // Nor from a page that is not ours.
+    form(
+        &rig,
+        "/operator/console/set-setting",
+        &[("key", "fetch.blocklist"), ("value", "")],
+    )
+    .header("Cookie", console.cookie.as_str())
+    .send()
+    .expect(400);
+    let page = limits();
+    for shown in [
+        "sample-site.org\nb.example.net",
+        "the console",
+        "a.example.org (",
+        "Use the configuration",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    set("bundles.builder_link", "https://buy.sample-shop.org/b").expect(303);
+    let pay = |rig: &Rig| {
+        let answer = rig.get("/proof-pack/bundle/pay?bundle=builder").expect(303);
+        answer.must("location").to_owned()
+    };
+    assert_eq!(pay(&rig), "https://buy.sample-shop.org/b");
+    let page = changes();
+    for shown in [
+        "data-label=\"Old value\">a.example.org</td>",
+        "data-label=\"New value\">sample-site.org, b.example.net</td>",
+        "bundles.builder_link",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    assert_eq!(
+        page.matches("data-label=\"Act\">set</td>").count(),
+        2,
+        "{page}"
+    );
+    let config = console.get("/operator/console/config").text();
+    assert!(config.contains("the console"), "{config}");
+
+    // A reload brings the configuration's other values; the console's stay.
+    let mut resolved = rig.resolved().clone();
+    resolved.set_list("fetch.blocklist", vec!["c.example.org".to_owned()]);
+    resolved.set("bundles.scout_link", "https://buy.sample-shop.org/s");
+    let read = move || Config::from_resolved(&resolved);
+    assert!(rig.app().read_config.set(Box::new(read)).is_ok());
+    let reloaded = rig.operate("POST", "/operator/reload").expect(200).json();
+    assert_eq!(reloaded["changed"], json!(["bundles.scout_link"]));
+    rig.buy(&Wallet::new(), ARTICLE, "fresh")
+        .refused(400, "target_blocked");
+    assert!(limits().contains("c.example.org ("), "{}", limits());
+    assert!(changes().contains("data-label=\"Act\">reload</td>"));
+
+    let cookie = console.cookie.clone();
+    rig.restart();
+    let console = SignedIn { rig: &rig, cookie };
+    assert_eq!(pay(&rig), "https://buy.sample-shop.org/b");
+    rig.buy(&Wallet::new(), ARTICLE, "fresh")
+        .refused(400, "target_blocked");
+    let unset = |key: &str| console.act("unset-setting", &[("key", key)]);
+    unset("fetch.blocklist").expect(303);
+    rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
+    let page = console.get("/operator/console/changes").text();
+    assert!(page.contains("data-label=\"Act\">unset</td>"), "{page}");
+    unset("bundles.builder_link").expect(303);
+    assert!(pay(&rig).starts_with(BASE_URL));
 }
 
 /// `systemctl reload`: the file is read again, and one that is wrong changes nothing and ends nothing.

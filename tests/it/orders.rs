@@ -461,6 +461,18 @@ fn an_order_without_a_readable_source_fails_and_is_done_anew() {
     assert_eq!(seen["state"], "failed", "{seen:#}");
     let told = rig.get(&event.delivery()).expect(200).json();
     assert_eq!(told["status"], "failed");
+    // The page says what was ordered, why it failed and what happens next.
+    let page = format!("/proof-pack/bundle/delivery?session_id={}", event.session());
+    let page = rig.get(&page).expect(200).text();
+    for shown in [
+        "7.00 USD",
+        DOWN,
+        FERRY_CLAIM,
+        "Why it could not be read",
+        "the report or the refund, and an e-mail in either case",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
     // The operator is told, and so is the buyer, once each.
     let mails = mailbox.received();
     assert_eq!(mails.len(), 2, "{mails:#?}");
@@ -534,6 +546,11 @@ fn what_is_refunded_is_not_delivered_and_not_done_again() {
     let told = rig.get(&event.delivery()).expect(200).json();
     assert_eq!(told["status"], "refunded");
     assert_eq!(told.get("reports"), None);
+    let page = format!("/proof-pack/bundle/delivery?session_id={}", event.session());
+    let page = rig.get(&page).expect(200).text();
+    for shown in ["<dd>7.00 USD</dd>", FERRY, "Nothing more will be delivered"] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
     for what in ["refund", "refulfil", "resend"] {
         operate(&rig, what).refused(409, "conflict");
     }
@@ -569,6 +586,13 @@ fn a_failed_payment_leads_back_to_the_payment() {
         .next()
         .expect("a link");
     rig.ask("GET", path).send().expect(303);
+    let page = format!("/proof-pack/bundle/delivery?session_id={}", event.session());
+    let page = rig.get(&page).expect(200).text();
+    let link = "href=\"/proof-pack/bundle/pay?lead_id=lead_";
+    assert!(
+        page.contains(link) && !page.contains("<dt>Paid</dt>"),
+        "{page}"
+    );
 }
 
 #[test]

@@ -138,6 +138,14 @@ fn a_preview_honours_robots_and_test_funds_stay_in_the_sandbox() {
         "{refused}"
     );
     assert_eq!(rig.site.hits("/private"), 0);
+    // Nor once a buyer has had it fetched: its cached copy is no gift, either.
+    let url = "http://news.sample-site.org/private";
+    rig.buy(&Wallet::new(), url, "fresh").expect(200);
+    let refused = page(&rig, address).expect(400).text();
+    assert!(
+        refused.contains("robots.txt") && !refused.contains("Some words"),
+        "{refused}"
+    );
     let bought = rig
         .post("/try")
         .header("Content-Type", "application/x-www-form-urlencoded")

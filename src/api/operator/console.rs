@@ -181,7 +181,8 @@ async fn show_page(app: &Shared, call: &Call, session: &Session, name: &str) -> 
         "data" => upkeep::data(app, call).await,
         "limits" => limits::limits(app).await,
         "health" => upkeep::health(app).await,
-        "config" => Ok(upkeep::config(app)),
+        "config" => Ok(upkeep::config(app, call)),
+        "changes" => upkeep::changes(app).await,
         _ => Err(Refusal::of(Code::NotFound)),
     };
     match made {

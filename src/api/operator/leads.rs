@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::api::failure;
-use crate::api::operator::LIST_MAX;
+use crate::api::operator::{LIST_MAX, is_named};
 use crate::app::Shared;
 use crate::domain::ids::LeadId;
 use crate::domain::lead::{Lead, LeadEvent, LeadProduct, LeadStatus, LeadStep};
@@ -98,13 +98,35 @@ pub async fn listed(
     status: Option<String>,
     product: Option<String>,
 ) -> Result<Value, Refusal> {
+    find(store, status, product, String::new()).await
+}
+
+/// What a lead is found by.
+const NAMES: [&str; 6] = [
+    "lead_id",
+    "contact",
+    "name",
+    "target_urls",
+    "question",
+    "source",
+];
+
+/// The same of leads that have these words in one of [`NAMES`].
+pub async fn find(
+    store: &Store,
+    status: Option<String>,
+    product: Option<String>,
+    words: String,
+) -> Result<Value, Refusal> {
+    let words = words.to_lowercase();
     let statuses = LeadStatus::ALL.map(LeadStatus::name);
     let products = LeadProduct::ALL.map(LeadProduct::name);
     let filter = LeadFilter {
         status: named(status, ("status", &statuses), LeadStatus::parse)?,
         product: named(product, ("product", &products), LeadProduct::parse)?,
     };
-    let leads = leads::newest(store, filter, LIST_MAX).await?;
+    let fits = move |id, lead: &Lead| is_named(&lead_json(id, lead), &NAMES, &words);
+    let leads = leads::newest(store, filter, fits, LIST_MAX).await?;
     let leads = leads.iter().map(|(id, lead)| summary_json(*id, lead));
     Ok(json!({"status": "success", "leads": leads.collect::<Vec<_>>()}))
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::api::failure;
-use crate::api::operator::{Newest, answered, state_asked};
+use crate::api::operator::{Newest, answered, is_named, state_asked};
 use crate::app::Shared;
 use crate::domain::keys::MailKey;
 use crate::domain::mail::MailState;
@@ -72,12 +72,26 @@ pub async fn delete(store: &Store, text: &str) -> Result<(), Refusal> {
 }
 
 pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreError> {
+    find(store, state, String::new()).await
+}
+
+/// What an e-mail is found by.
+const NAMES: [&str; 5] = ["key", "about", "to", "subject", "problem"];
+
+/// The same of e-mails that have these words in one of [`NAMES`].
+pub async fn find(
+    store: &Store,
+    state: Option<String>,
+    words: String,
+) -> Result<Value, StoreError> {
+    let words = words.to_lowercase();
     let listed = store.read(move |snapshot| {
         let mut newest = Newest::default();
         snapshot.mails(|key, record| {
             let fits = |state: &String| state == record.state.name();
-            if state.as_ref().is_none_or(fits) {
-                newest.add(record.created_at, mail_json(key, &record));
+            let answer = mail_json(key, &record);
+            if state.as_ref().is_none_or(fits) && is_named(&answer, &NAMES, &words) {
+                newest.add(record.created_at, answer);
             }
             Ok(())
         })?;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::api::failure;
-use crate::api::operator::{Newest, answered, state_asked};
+use crate::api::operator::{Newest, answered, is_named, state_asked};
 use crate::app::Shared;
 use crate::domain::checkout;
 use crate::domain::ids::{LeadId, OrderId};
@@ -107,12 +107,26 @@ pub async fn carry_out(
 
 /// The list, from a running service or from the file of a stopped one.
 pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreError> {
+    find(store, state, String::new()).await
+}
+
+/// What an order is found by.
+const NAMES: [&str; 5] = ["order_id", "lead_id", "email", "bundle", "question"];
+
+/// The same of orders that have these words in one of [`NAMES`].
+pub async fn find(
+    store: &Store,
+    state: Option<String>,
+    words: String,
+) -> Result<Value, StoreError> {
+    let words = words.to_lowercase();
     let listed = store.read(move |snapshot| {
         let mut newest = Newest::default();
         snapshot.orders(|id, order| {
             let fits = |state: &String| state == order.state.name();
-            if state.as_ref().is_none_or(fits) {
-                newest.add(order.created_at, order_json(id, &order));
+            let answer = order_json(id, &order);
+            if state.as_ref().is_none_or(fits) && is_named(&answer, &NAMES, &words) {
+                newest.add(order.created_at, answer);
             }
             Ok(())
         })?;

@@ -3,9 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use crate::api::body::{check_origin, read_body};
+use crate::api::orders::bundles::PAY_PATH;
 use crate::api::{failure, frame};
 use crate::app::{App, Shared};
+use crate::domain::checkout;
 use crate::domain::email::masked;
+use crate::domain::ids::LeadId;
 use crate::domain::mail::MailState;
 use crate::domain::order::OrderState;
 use crate::domain::refusal::{Code, Refusal};
@@ -15,8 +18,10 @@ use crate::flows::orders::delivery::{self, Pass, Seen};
 use crate::flows::orders::order_emails::{API_PATH, OrderEmails, PAGE_PATH};
 use crate::http::{Call, Method, Reply};
 use crate::pages;
-use crate::pages::orders::delivery::{DeliveryView, RecoverView, Stage};
+use crate::pages::orders::delivery::{DeliveryView, Ordered, RecoverView, Stage};
+use crate::store::SourceRecord;
 
+const BUNDLE_PATH: &str = "/proof-pack/bundle";
 /// Retry-After for an order in progress, in seconds.
 const RETRY_AFTER: u64 = 3;
 /// Retry-After for an order that a person has to review.
@@ -119,6 +124,62 @@ struct BuyerStatus {
     /// Seconds until the next check; nothing at the end.
     retry_after: Option<u64>,
     message: &'static str,
+}
+
+/// What happens next, for the buyer.
+fn next(seen: Option<&Seen>, is_mailed: bool) -> &'static str {
+    match seen.map(|seen| &seen.order.state) {
+        Some(OrderState::NeedsReview { .. }) => {
+            "The operator assigns the payment to your order or refunds it. You need not do anything."
+        }
+        Some(OrderState::PaymentFailed) => "You can pay again. We start when the payment arrives.",
+        Some(OrderState::Failed { .. }) if is_mailed => {
+            "You need not do anything: you get the report or the refund, and an e-mail in either case. This page shows it as well."
+        }
+        Some(OrderState::Failed { .. }) => {
+            "You need not do anything: you get the report or the refund, and this page shows which."
+        }
+        Some(OrderState::Refunded) => {
+            "The money goes back the way you paid; your bank may take some days to show it. Nothing more will be delivered or charged."
+        }
+        _ => "",
+    }
+}
+
+/// Where a payment that failed is made again.
+fn pay_again(seen: &Seen) -> Option<String> {
+    let lead = seen.order.lead.map(LeadId);
+    (seen.order.state == OrderState::PaymentFailed).then(|| match lead {
+        Some(lead) => format!("{PAY_PATH}?lead_id={lead}"),
+        None => BUNDLE_PATH.to_owned(),
+    })
+}
+
+/// What was ordered, unless it is somebody else's.
+fn ordered(seen: &Seen) -> Option<Ordered<'_>> {
+    let order = &seen.order;
+    let reason = |place: usize| {
+        let mut sources = seen.sources.iter();
+        sources.find_map(|(at, source)| match source {
+            SourceRecord::Unreachable { message, .. } if *at as usize == place => {
+                Some(message.as_str())
+            }
+            _ => None,
+        })
+    };
+    let is_paid = !matches!(
+        order.state,
+        OrderState::AwaitingPayment | OrderState::PaymentFailed
+    );
+    (!seen.is_mail_only).then(|| Ordered {
+        question: &order.question,
+        paid: (order.amount_total)
+            .filter(|_| is_paid)
+            .map(|units| checkout::amount(units, &order.currency)),
+        sources: (order.target_urls.iter().enumerate())
+            .map(|(place, address)| (address.as_str(), reason(place)))
+            .collect(),
+    })
 }
 
 fn standing(seen: Option<&Seen>) -> BuyerStatus {
@@ -304,6 +365,9 @@ async fn delivery_page(
         stage,
         message: standing.message,
         order_id: order_id.as_deref(),
+        ordered: seen.and_then(ordered),
+        pay_again: seen.and_then(pay_again),
+        next: next(seen, email.is_some() && OrderEmails::of(app).is_on()),
         progress: progress(seen),
         email: email.as_deref(),
         report: report.as_ref(),

@@ -3,20 +3,14 @@
 
 use crate::app::Shared;
 use crate::config::Config;
+use crate::config::live::LIVE;
 use crate::domain::refusal::{Code, Refusal};
-
-/// The settings that change without a restart.
-pub const SETTINGS: [&str; 4] = [
-    "fetch.blocklist",
-    "bundles.scout_link",
-    "bundles.builder_link",
-    "bundles.audit_link",
-];
+use crate::flows::operations::overrides;
 
 /// The result of a reload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reloaded {
-    /// Settings that have changed now.
+    /// Settings whose value in force has changed now.
     pub changed: Vec<&'static str>,
     /// Changed settings that wait for a restart. Secrets are not compared.
     pub waiting: Vec<&'static str>,
@@ -28,6 +22,11 @@ pub struct Reloaded {
 /// `Conflict` if the service was started without a configuration file, or the configuration is invalid. Then nothing
 /// changes.
 pub async fn reload(app: &Shared) -> Result<Reloaded, Refusal> {
+    let _place = app
+        .setting_changes
+        .enter()
+        .await
+        .map_err(|_| Refusal::of(Code::Overloaded))?;
     let app_in_call = app.clone();
     let read = app
         .backups
@@ -39,23 +38,21 @@ pub async fn reload(app: &Shared) -> Result<Reloaded, Refusal> {
     };
     let config = read
         .map_err(|error| Refusal::new(Code::Conflict, format!("Nothing has changed: {error}.")))?;
-    let reloaded = Reloaded {
-        changed: differing(&app.reloaded(), &config, |key| SETTINGS.contains(&key)),
-        waiting: differing(&app.config, &config, |key| !SETTINGS.contains(&key)),
-    };
+    let waiting = waiting(&app.config, &config);
+    let changed = overrides::put_in_force(app, config).await?;
+    let reloaded = Reloaded { changed, waiting };
     tracing::info!(changed = ?reloaded.changed, waiting = ?reloaded.waiting, "configuration reloaded");
-    app.reload(config);
     Ok(reloaded)
 }
 
-/// The given keys whose values differ.
-fn differing(one: &Config, other: &Config, meant: impl Fn(&str) -> bool) -> Vec<&'static str> {
-    let keys = other.lines.iter().map(|(key, ..)| *key);
-    let value = |config: &Config, wanted: &str| {
-        let mut lines = config.lines.iter();
-        let line = lines.find(|(key, ..)| *key == wanted);
-        line.map(|(_, value, _)| value.clone())
+/// The settings that differ and are not live.
+fn waiting(started_with: &Config, read: &Config) -> Vec<&'static str> {
+    let keys = read.lines.iter().map(|(key, ..)| *key);
+    let differs = |key: &str| {
+        let [one, other] =
+            [started_with, read].map(|config| config.line(key).map(|(value, _)| value));
+        one != other
     };
-    keys.filter(|key| meant(key) && value(one, key) != value(other, key))
+    keys.filter(|key| !LIVE.contains(key) && differs(key))
         .collect()
 }

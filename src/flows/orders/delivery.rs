@@ -17,7 +17,7 @@ use crate::flows::internal;
 use crate::flows::orders::order_emails::{
     LINK_SECONDS, OrderEmails, PAGE_PATH, Token, delivery_key,
 };
-use crate::store::{OrderReport, Snapshot, StoreError};
+use crate::store::{OrderReport, Snapshot, SourceRecord, StoreError};
 
 /// Maximum number of a person's orders to search.
 const ORDERS_MAX: usize = 50;
@@ -56,6 +56,8 @@ pub struct Seen {
     pub order: Order,
     /// Once it is fulfilled.
     pub report: Option<OrderReport>,
+    /// What came of each source of an order without a report, by its place.
+    pub sources: Vec<(u32, SourceRecord)>,
     /// The state of its e-mail, if any.
     pub mail: Option<MailState>,
     /// Whether it is delivered only by e-mail; then the contents are not shown.
@@ -95,9 +97,14 @@ fn seen(snapshot: &Snapshot, id: OrderId, order: Order) -> Result<Seen, StoreErr
         _ => None,
     };
     let mail = snapshot.mail(delivery_key(id, &order))?;
+    let sources = match order.state {
+        OrderState::Failed { .. } | OrderState::Refunded => snapshot.order_sources(id)?,
+        _ => Vec::new(),
+    };
     Ok(Seen {
         id,
         order,
+        sources,
         report,
         mail: mail.map(|record| record.state),
         is_mail_only: false,
@@ -119,6 +126,7 @@ fn of_another(id: OrderId, order: Order) -> Seen {
         id,
         order,
         report: None,
+        sources: Vec::new(),
         mail: None,
         is_mail_only: true,
     }

@@ -154,12 +154,15 @@ pub async fn find(store: &Store, id: LeadId) -> Result<Option<Lead>, StoreError>
 pub async fn newest(
     store: &Store,
     filter: LeadFilter,
+    fits: impl Fn(LeadId, &Lead) -> bool + Send + 'static,
     leads_max: usize,
 ) -> Result<Vec<(LeadId, Lead)>, StoreError> {
     let found = store.read(move |snapshot| {
         let mut found: Vec<(LeadId, Lead)> = Vec::new();
         snapshot.leads(&filter, |id, lead| {
-            found.push((id, lead));
+            if fits(id, &lead) {
+                found.push((id, lead));
+            }
             if found.len() >= 2 * leads_max {
                 newest_first(&mut found, leads_max);
             }

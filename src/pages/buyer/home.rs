@@ -49,7 +49,10 @@ pub fn page(view: &HomeView<'_>) -> String {
                 "Navigation, footers and banners are gone; headings, lists, tables, code and links are kept."
             }
             .pair {
-                (parts::tall_code("In: HTML", &sample::excerpt(&view.site)))
+                figure.reading.preview {
+                    figcaption.source-head { "In: the page, as people see it" }
+                    .source-text tabindex="0" role="region" aria-label="The sample page" { (sample::rendered(&view.site)) }
+                }
                 (parts::tall_code("Out: markdown", view.sample_markdown))
             }
             h2 #evidence { "A question goes in, evidence comes out" }
@@ -214,7 +217,7 @@ fn how_a_sale_goes() -> Markup {
 }
 
 /// 402, signature, settlement: who sends what to whom.
-fn exchange() -> Markup {
+pub(in crate::pages) fn exchange() -> Markup {
     const AGENT: i32 = 70;
     const SERVICE: i32 = 360;
     const CHAIN: i32 = 650;

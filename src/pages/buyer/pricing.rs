@@ -99,12 +99,12 @@ fn included() -> Markup {
                 a href="/docs#example-excerpt" { "Example" } "."
             }
             li {
-                strong { "Up to " (PAGES_MAX) " pages in one request" } ": the price of one times their number. Nothing is charged "
+                strong { "Up to " (PAGES_MAX) " pages in one request" } ": one page price for each page. Nothing is charged "
                 "unless all can be read, or as many as you say. " a href="/docs#example-pages" { "Example" } "."
             }
             li {
-                strong { "Pages that need scripts" } " are opened in a browser where this service has one, at no extra charge: by "
-                "themselves at " (rendering.join(" and ")) ", at other tiers that fetch if you ask."
+                strong { "Pages that need scripts" } " are rendered in a browser, where this service has one, at no extra charge: "
+                "automatically with " (rendering.join(" and ")) ", on request with other tiers that fetch."
             }
         }
     }

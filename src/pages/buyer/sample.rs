@@ -1,6 +1,8 @@
 //! `/sample`: an article of our own, the default target of quotes; the starter tier always delivers it. The converter
 //! makes its markdown from exactly these bytes.
 
+use maud::{Markup, PreEscaped, html};
+
 use crate::pages::site::Site;
 
 const SOURCE: &str = include_str!("../../../data/samples/sample.html");
@@ -10,12 +12,25 @@ pub fn page(site: &Site<'_>) -> String {
     SOURCE.replace("{base_url}", &maud::html! { (site.base_url) }.into_string())
 }
 
-/// The body of the page up to its second heading, to show the converter's input.
-pub(crate) fn excerpt(site: &Site<'_>) -> String {
+/// The article with the navigation above it, as part of another page: its headings are paragraphs there.
+pub(crate) fn rendered(site: &Site<'_>) -> Markup {
     let page = page(site);
-    let end = page.find("<h2>").unwrap_or(page.len());
-    let start = page.find("<body>").unwrap_or_default();
-    page[start..end].trim_end().to_owned()
+    let between = |begin: &str, end: &str| {
+        let (_, rest) = page.split_once(begin)?;
+        Some(rest.split_once(end)?.0)
+    };
+    let mut article = between(r#"<article class="article">"#, "</article>")
+        .unwrap_or_default()
+        .to_owned();
+    for level in ["h1", "h2", "h3"] {
+        let (open, close) = (format!("<{level}>"), format!("</{level}>"));
+        article = article.replace(&open, r#"<p class="heading">"#);
+        article = article.replace(&close, "</p>");
+    }
+    html! {
+        p.small.muted { "context402 · Docs · Quickstart · Quote" }
+        (PreEscaped(article))
+    }
 }
 
 #[cfg(test)]
@@ -44,9 +59,12 @@ mod tests {
     }
 
     #[test]
-    fn the_excerpt_ends_before_the_second_heading() {
-        let excerpt = excerpt(&site());
-        assert!(excerpt.contains("<h1>How HTTP 402 works with x402</h1>"));
-        assert!(!excerpt.contains("<h2>"));
+    fn the_rendered_article_has_no_heading_of_its_own() {
+        let article = rendered(&site()).into_string();
+        assert!(article.contains(r#"<p class="heading">How HTTP 402 works with x402</p>"#));
+        assert!(
+            article.contains("<table>") && !article.contains("<h"),
+            "{article}"
+        );
     }
 }

@@ -145,10 +145,17 @@ fn steps(funnel: &Funnel) -> Markup {
                 th scope="row" { (name) }
                 td.num { (count) }
                 td.num { (percent(*count, whole)) }
-                td.bar { svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" {
-                    rect width=(share(*count, whole)) height="8" {}
-                } }
+                td.bar { (bar(share(*count, whole), "")) }
             } } } }
+        }
+    }
+}
+
+/// A bar of so many percent, for eyes only: the figure stands beside it.
+pub(super) fn bar(percent: u64, class: &str) -> Markup {
+    html! {
+        svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" {
+            rect class=[(!class.is_empty()).then_some(class)] width=(percent.min(100)) height="8" {}
         }
     }
 }

@@ -24,7 +24,7 @@ pub fn page(view: &AboutView<'_>) -> String {
             path: "/about",
             noindex: false,
         },
-        html! {
+        parts::with_toc(&html! {
             h1 { "About this service" }
             p.lead {
                 "context402 converts public web pages to markdown for software agents, one page per payment. "
@@ -39,7 +39,7 @@ pub fn page(view: &AboutView<'_>) -> String {
                 "The program contains third-party open-source software, fonts and data. "
                 a href="/notices" { "Third-party notices" } " lists them with their licenses."
             }
-        },
+        }),
     )
 }
 

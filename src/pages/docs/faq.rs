@@ -6,7 +6,7 @@ use crate::domain::bundle::Bundle;
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::pages::layout::{Layout, layout};
-use crate::pages::parts::cents;
+use crate::pages::parts::{self, cents};
 use crate::pages::site::{FacilitatorMode, Site};
 
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ pub fn page(view: &FaqView<'_>) -> String {
             path: "/faq",
             noindex: false,
         },
-        html! {
+        parts::with_toc(&html! {
             h1 { "Frequently asked questions" }
             p.lead { "For details, see " a href="/docs" { "the reference" } "." }
             h2 #buying { "Buying" }
@@ -34,7 +34,7 @@ pub fn page(view: &FaqView<'_>) -> String {
             (questions(&reports()))
             h2 #trouble { "Troubleshooting" }
             (questions(&trouble()))
-        },
+        }),
     )
 }
 

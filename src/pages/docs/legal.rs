@@ -58,7 +58,7 @@ pub fn page(view: &LegalView<'_>) -> String {
             path,
             noindex: false,
         },
-        html! {
+        parts::with_toc(&html! {
             h1 { (title) }
             p.lead { (description) }
             @match view.document {
@@ -67,7 +67,7 @@ pub fn page(view: &LegalView<'_>) -> String {
                 Document::Refunds => (refunds()),
             }
             (operator(&view.operator))
-        },
+        }),
     )
 }
 

@@ -4,6 +4,8 @@
 use maud::{Markup, html};
 
 use crate::domain::tier::Tier;
+use crate::pages::buyer::home::exchange;
+use crate::pages::buyer::wallet;
 use crate::pages::commands::{self, Item};
 use crate::pages::docs::snippets;
 use crate::pages::layout::{Layout, layout};
@@ -27,7 +29,7 @@ pub fn page(view: &QuickstartView<'_>) -> String {
             path: "/quickstart",
             noindex: false,
         },
-        html! {
+        parts::with_toc(&html! {
             h1 { "Buy your first page" }
             p.lead {
                 "The starter tier sells " a href="/sample" { "our sample page" } " for "
@@ -38,7 +40,7 @@ pub fn page(view: &QuickstartView<'_>) -> String {
             (products(site))
             (what_happened())
             (next())
-        },
+        }),
     )
 }
 
@@ -52,31 +54,52 @@ fn see_the_price(site: &Site<'_>) -> Markup {
 }
 
 fn buyer(site: &Site<'_>) -> Markup {
+    let sample = site.sample_url();
+    let item = Item::page(&sample, Tier::Starter);
+    let ways = [
+        ("CLI", cli(site, item)),
+        (
+            "TypeScript",
+            html! {
+                p { "The official client wraps " code { "fetch" } ": on a 402 it signs and repeats the request." }
+                (parts::code("Install", "npm install @x402/fetch @x402/core @x402/evm @x402/extensions viem tsx"))
+                (parts::code("buy.mts", &commands::typescript(site, item)))
+                (parts::code("Run", "PRIVATE_KEY=0x$(cat buyer.key) npx tsx buy.mts"))
+            },
+        ),
+        (
+            "Python",
+            html! {
+                p { "The official client is a transport for httpx that does the same." }
+                (parts::code("Install", "pip install 'x402[httpx,evm]'"))
+                (parts::code("buy.py", &commands::python(site, item)))
+                (parts::code("Run", "PRIVATE_KEY=0x$(cat buyer.key) python buy.py"))
+            },
+        ),
+    ];
     html! {
         h2 #buyer { "Pay with a client" }
         (key(site))
-        h3 #buyer-shell { "Shell" }
-        p {
-            "The program that runs this service can also buy. It shows the price, pays at most " code { "--max-usdc" }
-            ", and prints the markdown and the receipt."
-        }
-        (parts::code("Shell", &commands::buy(site, Item::page(&site.sample_url(), Tier::Starter))))
-        h3 #buyer-typescript { "TypeScript" }
-        p { "The official client wraps " code { "fetch" } ": on a 402 it signs and repeats the request." }
-        (parts::code("Install", "npm install @x402/fetch @x402/core @x402/evm @x402/extensions viem tsx"))
-        (parts::code("buy.mts", &commands::typescript(site, Item::page(&site.sample_url(), Tier::Starter))))
-        (parts::code("Run", "PRIVATE_KEY=0x… npx tsx buy.mts"))
-        h3 #buyer-python { "Python" }
-        p { "The official client is a transport for httpx that does the same." }
-        (parts::code("Install", "pip install 'x402[httpx,evm]'"))
-        (parts::code("buy.py", &commands::python(site, Item::page(&site.sample_url(), Tier::Starter))))
-        (parts::code("Run", "PRIVATE_KEY=0x… python buy.py"))
+        (parts::tabs("buyer", "Buy it with", &ways))
+        p { "Or use the wallet in your browser: " a href=(wallet::path(item)) { "buy this page" } "." }
         .note {
             p {
                 "Both clients refuse to pay more than 1 USD at once unless you raise that limit, with " code { "setSpendControls" }
                 " or " code { "set_spend_controls" } ". Give them a separate key that holds no more than you are willing to spend."
             }
         }
+    }
+}
+
+fn cli(site: &Site<'_>, item: Item<'_>) -> Markup {
+    html! {
+        p {
+            "The program that runs this service can also buy. It shows the price, pays at most " code { "--max-usdc" }
+            ", and prints the markdown and the receipt. If you do not have it, build it with Rust in a copy of its source code; "
+            "that takes about ten minutes."
+        }
+        (parts::code("Install", "cargo install --locked --path ."))
+        (parts::code("Run", &commands::buy(site, item)))
     }
 }
 
@@ -98,36 +121,30 @@ fn key(site: &Site<'_>) -> Markup {
     html! {
         @match site.facilitator {
             FacilitatorMode::Sandbox => p {
-                "This service is a sandbox: any private key works, and each new payer starts with test funds. Put the key in a file "
-                "for the shell, and in " code { "PRIVATE_KEY" } " for TypeScript and Python."
+                "This service is a sandbox: any private key works, and each new payer starts with test funds. Make one:"
             },
             FacilitatorMode::Real => p {
                 "You need a private key with a little USDC on " (site.network_name()) ". No ETH: the facilitator pays the gas "
-                "fees. Put the key in a file for the shell, and in " code { "PRIVATE_KEY" } " for TypeScript and Python."
+                "fees. Export one from a wallet of yours, or make one and send USDC to its address:"
             },
         }
+        (parts::code("Shell", "openssl rand -hex 32 > buyer.key\nchmod 600 buyer.key"))
     }
 }
 
 fn what_happened() -> Markup {
     html! {
         h2 #exchange { "What happened" }
-        ol.steps {
+        (exchange())
+        ol {
+            li { "The first request returned 402 with " code { "PAYMENT-REQUIRED" } ": amount, token, network, recipient." }
             li {
-                h3 { "402" }
-                p { "The first request returned 402 with " code { "PAYMENT-REQUIRED" } ": amount, token, network, recipient." }
+                "The client signed a USDC transfer authorization (EIP-3009) for that amount and recipient, valid for five "
+                "minutes, and sent the request again with " code { "PAYMENT-SIGNATURE" } "."
             }
+            li { "We verified it and converted the page, then settled." }
             li {
-                h3 { "Sign" }
-                p { "The client signed a USDC transfer authorization (EIP-3009) for that amount and recipient, valid for five minutes." }
-            }
-            li {
-                h3 { "Pay" }
-                p { "It sent the request again with " code { "PAYMENT-SIGNATURE" } ". We verified it, converted the page, then settled." }
-            }
-            li {
-                h3 { "Receipt" }
-                p { "The 200 carries " code { "PAYMENT-RESPONSE" } " with the transaction. A failed delivery would not have been settled." }
+                "The 200 carries " code { "PAYMENT-RESPONSE" } " with the transaction. A failed delivery would not have been settled."
             }
         }
         h3 { "If something goes wrong" }

@@ -54,8 +54,8 @@ pub const SNIPPETS: [Snippet; 9] = [
              "The official clients refuse to pay more than 1 USD at once, so the programs raise that limit to the price."),
     snippet!("check", "POST" "/v1/x402/check", "A text checked claim by claim",
              "Priced per source. Where that comes to more than 1 USD, raise the clients' limit as for a bundle."),
-    snippet!("retry", "POST" "/v1/x402/retry", "The same delivery, paid already",
-             "`RETRY_CREDIT` and `TARGET_URL` are those of the request that was answered 503."),
+    snippet!("retry", "POST" "/v1/x402/retry", "Redeem a retry credit",
+             "`RETRY_CREDIT` is `X-Service-Retry-Credit` from the 503 response; repeat the body you paid for."),
     snippet!("purchases", "GET" "/v1/x402/purchases", "What this wallet has bought",
              "The wallet signs a statement (EIP-4361) that the service names; nothing is paid."),
     snippet!("quote", "GET" "/v1/x402/quote", "What a page costs now", ""),
@@ -101,6 +101,7 @@ impl Snippet {
 mod tests {
     use serde_json::Value;
 
+    use crate::domain::level::Product;
     use crate::pages::docs::snippets::*;
 
     #[test]
@@ -111,6 +112,44 @@ mod tests {
                 assert!(text.contains("BASE_URL"), "{} {label}", snippet.name);
             }
         }
+    }
+
+    /// What the response says that it cost is what its level costs; a URL to verify is not the report's own.
+    #[test]
+    fn responses_show_our_prices() {
+        let mut prices = 0;
+        for snippet in &SNIPPETS {
+            let response: Value = serde_json::from_str(snippet.response).expect(snippet.name);
+            let price_of = |shown: &Value| {
+                let mut levels = Product::ALL.into_iter();
+                let level = levels.find_map(|product| {
+                    product.level(shown[product.level_word()].as_str().unwrap_or_default())
+                });
+                level.expect(snippet.name).price()
+            };
+            // As many as the request has sources.
+            let quantity = match snippet.name {
+                "check" => 2,
+                _ => response["pages"].as_array().map_or(1, Vec::len),
+            };
+            if let Some(amount) = response["payment"].get("amount_usdc") {
+                let expected = price_of(&response).times(quantity).as_usdc();
+                assert_eq!(amount.as_f64(), Some(expected), "{}", snippet.name);
+                prices += 1;
+            }
+            for tier in response["tiers"].as_array().into_iter().flatten() {
+                let expected = price_of(tier).as_usdc();
+                assert_eq!(tier["price_usdc"].as_f64(), Some(expected), "{tier}");
+                prices += 1;
+            }
+            assert!(
+                response["verify_url"].is_null()
+                    || response["verify_url"] != response["report_url"],
+                "{}",
+                snippet.name
+            );
+        }
+        assert_eq!(prices, 8);
     }
 
     #[test]

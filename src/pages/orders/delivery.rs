@@ -20,6 +20,12 @@ pub struct DeliveryView<'a> {
     /// The status of the order, in a sentence or two.
     pub message: &'a str,
     pub order_id: Option<&'a str>,
+    /// What was ordered; none before it is known, and for whom it is not to be shown.
+    pub ordered: Option<Ordered<'a>>,
+    /// Where a payment that failed is made again.
+    pub pay_again: Option<String>,
+    /// What happens next, in a sentence or two; may be empty.
+    pub next: &'a str,
     /// Finished sources, and their total.
     pub progress: Option<(u32, u32)>,
     /// The buyer's address, masked.
@@ -30,6 +36,15 @@ pub struct DeliveryView<'a> {
     pub pdf_url: Option<&'a str>,
     /// The permanent link and its expiry.
     pub way_back: Option<(String, UnixSeconds)>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Ordered<'a> {
+    pub question: &'a str,
+    /// Amount and currency.
+    pub paid: Option<String>,
+    /// The address of each source, and why it could not be read.
+    pub sources: Vec<(&'a str, Option<&'a str>)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,8 +101,31 @@ fn waiting(view: &DeliveryView<'_>) -> Markup {
             },
             _ => {},
         }
+        @if !view.next.is_empty() { p { (view.next) } }
+        @if let Some(path) = &view.pay_again { .actions { a.button href=(path) { "Pay again" } } }
+        @if let Some(ordered) = &view.ordered { (order_facts(ordered)) }
         @if let Some(contact) = view.site.contact { p { "Questions: " (parts::contact(contact)) } }
         @if let Some(id) = view.order_id { p.small.muted { "Order " code { (id) } } }
+    }
+}
+
+fn order_facts(ordered: &Ordered<'_>) -> Markup {
+    let has_reasons = ordered.sources.iter().any(|(_, reason)| reason.is_some());
+    html! {
+        h2 { "Your order" }
+        dl.facts {
+            dt { "Question" } dd { (ordered.question) }
+            @if let Some(paid) = &ordered.paid { dt { "Paid" } dd { (paid) } }
+        }
+        (parts::scrolling("Your sources", &html! {
+            table.stack {
+                thead { tr { th { "Source" } @if has_reasons { th { "Why it could not be read" } } } }
+                tbody { @for (address, reason) in &ordered.sources { tr {
+                    td.long { (parts::foreign_link(address)) }
+                    @if has_reasons { td.long.muted { (reason.unwrap_or("–")) } }
+                } } }
+            }
+        }))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::evidence::bundle::tests::{made, read};
 use crate::evidence::bundle::{
     BundleReport, BundleRequest, BundleSource, Unreachable, bundle_report,
 };
-use crate::pages::orders::delivery::{self, DeliveryView, RecoverView, Stage};
+use crate::pages::orders::delivery::{self, DeliveryView, Ordered, RecoverView, Stage};
 
 /// What is one buyer's, and for no search engine.
 pub(super) const HIDDEN: [&str; 4] = [
@@ -53,6 +53,19 @@ fn delivered(texts: Texts, stage: Stage, report: Option<&BundleReport>) -> Strin
         stage,
         message: texts.pick("We are reading and comparing your sources."),
         order_id: Some(texts.pick("ord_1")),
+        ordered: Some(Ordered {
+            question: texts.pick("Is it free?"),
+            paid: Some(texts.pick("7.00 USD").to_owned()),
+            sources: vec![
+                (texts.pick("https://one.example.com/"), None),
+                (
+                    "https://two.example.org/",
+                    Some(texts.pick("The target did not answer.")),
+                ),
+            ],
+        }),
+        pay_again: Some("/proof-pack/bundle".to_owned()),
+        next: texts.pick("The operator retries, or refunds you."),
         progress: Some((1, 2)),
         email: Some(texts.pick("a***@example.com")),
         report,

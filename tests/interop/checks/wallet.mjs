@@ -4,11 +4,14 @@ import assert from 'node:assert/strict';
 import { chromium } from 'playwright-core';
 import { privateKeyToAccount } from 'viem/accounts';
 import { KEYS, PAY_TO, TOKEN } from '../rig/world.mjs';
-import { PAGE_WORDS, PRICES, gain, newPage } from './shop.mjs';
+import { PAGE_WORDS, PRICES, facilitator, gain, newPage } from './shop.mjs';
+import { start } from './service.mjs';
 import { check } from './suite.mjs';
 
 const { SELLER_URL, SITE_URL } = process.env;
 const PACK_QUICK = 100000n;
+/** Longer than the page asks again for an answer. */
+const SETTLES_AFTER_MS = 20_000;
 const account = privateKeyToAccount(KEYS.buyer1);
 
 /** What stands in the page as `window.ethereum`: it asks us. */
@@ -52,7 +55,7 @@ function newWallet({ declines = 0 } = {}) {
 }
 
 /** Gives `use` the page of a purchase, with a wallet in it unless there is none. */
-async function withShop(query, wallet, use, options = {}) {
+async function withShop(query, wallet, use, { seller = SELLER_URL, ...options } = {}) {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
   try {
     const page = await (await browser.newContext(options)).newPage();
@@ -62,7 +65,7 @@ async function withShop(query, wallet, use, options = {}) {
       await page.exposeFunction('askedOfWallet', wallet.answer);
       await page.addInitScript(PROVIDER);
     }
-    await page.goto(`${SELLER_URL}/buy?${new URLSearchParams(query)}`);
+    await page.goto(`${seller}/buy?${new URLSearchParams(query)}`);
     await use(page);
     assert.deepEqual(complaints, []);
   } finally {
@@ -144,6 +147,53 @@ check('a page that is down is delivered by its retry credit, for one signature',
   assert.equal(wallet.signed.length, 1);
 });
 
+// While a settlement is under way, its payment and its credit are answered 409: not charged so far, and not refused.
+check('a settlement slower than the page asks again is waited for, also after a reload: one signature, one transfer', async () => {
+  const wallet = newWallet();
+  const statuses = [];
+  const impatient = await start('impatient-wallet', { CONTEXT402_PAYMENT_SETTLE_WAIT_SECONDS_MAX: '2' });
+  await facilitator.fault({ settle: { mode: 'slow', ms: SETTLES_AFTER_MS, n: 1 } });
+  const { gained } = await gain(() => withShop({ target_url: newPage(), tier: 'fresh' }, wallet, async (page) => {
+    page.on('response', (reply) => {
+      if (reply.request().method() === 'POST') statuses.push(reply.status());
+    });
+    await page.click(PAY);
+    await page.waitForFunction(
+      () => /^There is no answer yet/.test(document.getElementById('wallet-status').textContent), undefined, { timeout: 30_000 });
+    await page.reload();
+    assert.equal(await page.textContent(PAY), 'Ask again with the same payment');
+    await page.click(PAY);
+    await answered(page);
+    assert.match(await page.textContent('#wallet-text'), PAGE_WORDS);
+  }, { seller: impatient.url }));
+  assert.equal(gained, PRICES.fresh);
+  assert.equal(wallet.signed.length, 1);
+  assert.ok(statuses.includes(503) && statuses.includes(409), `answered ${statuses}`);
+  await impatient.stop();
+}, { secondsMax: 120 });
+
+check('a payment that was charged and is answered no more ends: it says so, and the button starts over', async () => {
+  const wallet = newWallet();
+  const { gained } = await gain(() => withShop({ target_url: newPage(), tier: 'basic' }, wallet, async (page) => {
+    let isReplayed = true;
+    await page.route('**/v1/x402/access?*', (route) => {
+      if (!isReplayed || !isPaid(route.request())) return route.continue();
+      const error = { code: 'payment_replayed', message: 'This authorization was already used.', retryable: false, charged: true };
+      return route.fulfill({ status: 400, contentType: 'application/json', body: JSON.stringify({ status: 'error', error }) });
+    });
+    await page.click(PAY);
+    await page.waitForFunction(() => /charged before/.test(document.getElementById('wallet-status').textContent));
+    assert.match(await page.textContent('#wallet-status'), /This authorization was already used\./);
+    assert.equal(await page.getAttribute('#wallet-status a', 'href'), '/docs#example-purchases');
+    assert.match(await page.textContent(PAY), /^Pay /);
+    isReplayed = false;
+    await page.click(PAY);
+    await answered(page);
+  }));
+  assert.equal(gained, PRICES.basic);
+  assert.equal(wallet.signed.length, 2);
+});
+
 check('what is refused costs nothing and may be signed anew', async () => {
   const wallet = newWallet();
   const { gained } = await gain(() => withShop({ target_url: `${SITE_URL}/missing`, tier: 'fresh' }, wallet, async (page) => {
@@ -162,7 +212,7 @@ check('a wallet that declines has signed nothing, and can be asked again', async
   const { gained } = await gain(() => withShop({ target_url: newPage(), tier: 'basic' }, wallet, async (page) => {
     await page.click(PAY);
     await page.waitForFunction(() => /declined/.test(document.getElementById('wallet-status').textContent));
-    assert.equal(await page.textContent('#wallet-status'), 'You declined in the wallet. Nothing was signed or charged.');
+    assert.equal(await page.textContent('#wallet-status'), 'You declined the request in your wallet. Nothing was signed or charged.');
     await page.click(PAY);
     await answered(page);
   }));
@@ -180,7 +230,7 @@ check('a challenge that asks for something else than the page shows is not signe
       return route.fulfill({ response: reply, headers: { ...reply.headers(), 'payment-required': altered } });
     });
     await page.click(PAY);
-    await page.waitForFunction(() => /something else/.test(document.getElementById('wallet-status').textContent));
+    await page.waitForFunction(() => /does not match this page/.test(document.getElementById('wallet-status').textContent));
     assert.deepEqual(wallet.methods, []);
   });
 });

@@ -169,7 +169,7 @@ async function signIn(base) {
 async function pages(base, sessions) {
   const [{ leads }, { orders }, { payments }] = await Promise.all(
     ['/operator/leads', '/operator/orders', '/operator/payments'].map((address) => operator(base, address)));
-  const views = ['leads', 'orders', 'payments', 'reports', 'outbox', 'events', 'ledger', 'data', 'health', 'config'];
+  const views = ['leads', 'orders', 'payments', 'reports', 'outbox', 'events', 'ledger', 'data', 'limits', 'health', 'config', 'changes'];
   // Beyond so many looks a page does not look again by itself; before, a check has half a minute.
   const looks = { waiting: '&look=27', unpaid: '&look=27', doubtful: '&look=40', unknown: '&look=27' };
   return [

@@ -1,20 +1,28 @@
 // Pictures of ten key views, at three widths, light and dark, beside those of the last run. A view that changed says so and
 // leaves a picture of the difference: left the last one, right this one, and between them what differs. A change is no
-// failure; somebody should look at it. $VIEWS keeps the pictures from run to run.
+// failure; somebody should look at it. $VIEWS keeps the pictures from run to run. One width is also compared with small
+// pictures in the repository, so that a machine without a last run names what changed; UPDATE_VIEWS=1 makes them anew.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
+import zlib from 'node:zlib';
 import { check } from '../checks/suite.mjs';
 import { BASE, withPage } from './browser.mjs';
 import { stand } from './stand.mjs';
 
-const { REPORT_PATH, VIEWS } = process.env;
+const { REFERENCES, REPORT_PATH, UPDATE_VIEWS, VIEWS } = process.env;
 const WIDTHS = [1440, 820, 390];
 const HEIGHT = 1600;
 /** Of the pixels, what may differ between two pictures of the same page: how an edge is drawn. */
 const SHARE_MIN = 0.0005;
 /** Of a colour's parts, 0 to 255. */
 const STEP_MIN = 24;
+
+/** What the pictures in the repository show, and how: 16 shades of grey. */
+const REFERENCE = { view: '1440-light', width: 288, height: 320, levels: 16 };
+/** Of the pixels, what the fonts of another machine change; and by how many shades a pixel has to differ. */
+const REFERENCE_SHARE_MIN = 0.02;
+const REFERENCE_STEP_MIN = 3;
 
 const sample = encodeURIComponent(`${BASE}/sample`);
 
@@ -77,6 +85,65 @@ async function compared({ urls, step }) {
   return { share: different / (width * height), picture: canvas.toDataURL('image/png').split(',')[1] };
 }
 
+/** Runs in the browser: the shades of a picture, reduced to this size. */
+async function shades({ url, width, height, levels }) {
+  const image = new Image();
+  image.src = url;
+  await image.decode();
+  const canvas = Object.assign(document.createElement('canvas'), { width, height });
+  const pen = canvas.getContext('2d', { willReadFrequently: true });
+  pen.imageSmoothingQuality = 'high';
+  pen.drawImage(image, 0, 0, width, height);
+  const { data } = pen.getImageData(0, 0, width, height);
+  return Array.from({ length: width * height }, (_, pixel) => {
+    const [red, green, blue] = data.slice(4 * pixel, 4 * pixel + 3);
+    return Math.round(((0.299 * red + 0.587 * green + 0.114 * blue) / 255) * (levels - 1));
+  });
+}
+
+/** A PNG of four bits a pixel. */
+function png(pixels, { width, height }) {
+  const chunk = (name, data) => {
+    const body = Buffer.concat([Buffer.from(name, 'latin1'), data]);
+    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+    length.writeUInt32BE(data.length);
+    sum.writeUInt32BE(zlib.crc32(body));
+    return Buffer.concat([length, body, sum]);
+  };
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([4, 0, 0, 0, 0], 8);
+  const rows = Buffer.alloc(height * (1 + width / 2));
+  pixels.forEach((shade, pixel) => {
+    const [row, column] = [Math.floor(pixel / width), pixel % width];
+    rows[row * (1 + width / 2) + 1 + (column >> 1)] |= column % 2 === 0 ? shade << 4 : shade;
+  });
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([
+    signature, chunk('IHDR', header), chunk('IDAT', zlib.deflateSync(rows, { level: 9 })), chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+/** Views that were compared with their picture in the repository. */
+let referencesCompared = 0;
+
+/** Compares a picture with the one in the repository; gives the line that says how it differs, or nothing. */
+async function compareWithReference(page, name, picture) {
+  const file = path.join(REFERENCES, `${name}.png`);
+  const now = await page.evaluate(shades, { url: dataUrl(picture), ...REFERENCE });
+  if (UPDATE_VIEWS) fs.writeFileSync(file, png(now, REFERENCE));
+  if (!fs.existsSync(file)) return `${name}: no picture in the repository; UPDATE_VIEWS=1 makes it`;
+  const before = await page.evaluate(shades, { url: dataUrl(fs.readFileSync(file)), ...REFERENCE });
+  referencesCompared += 1;
+  const differing = now.filter((shade, pixel) => Math.abs(shade - before[pixel]) >= REFERENCE_STEP_MIN).length;
+  const share = differing / now.length;
+  if (share < REFERENCE_SHARE_MIN) return undefined;
+  const difference = path.join(VIEWS, `${name}.repository.png`);
+  fs.writeFileSync(difference, png(now.map((shade, pixel) => 15 - Math.abs(shade - before[pixel])), REFERENCE));
+  return `${name}: ${(100 * share).toFixed(1)} % differs from the repository, ${difference}`;
+}
+
 const dataUrl = (png) => `data:image/png;base64,${png.toString('base64')}`;
 
 /** Puts a picture in the place of the last one; gives the line that says how it differs, or nothing. */
@@ -120,10 +187,19 @@ for (const colorScheme of ['light', 'dark']) {
           await page.evaluate(steady);
           const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
           assert.ok(overflow <= 0, `${address} is ${overflow} pixels too wide`);
-          const line = await put(desk, `${name}-${width}-${colorScheme}`, await page.screenshot({ animations: 'disabled' }));
-          if (line) console.log(`    # ${line}`);
+          const view = `${width}-${colorScheme}`;
+          const picture = await page.screenshot({ animations: 'disabled' });
+          const lines = [await put(desk, `${name}-${view}`, picture)];
+          if (view === REFERENCE.view) lines.push(await compareWithReference(desk, name, picture));
+          for (const line of lines.filter(Boolean)) console.log(`    # ${line}`);
         }
       });
     }, { secondsMax: 180 });
   }
 }
+
+check('the key views were compared with their pictures in the repository', async () => {
+  const wanted = Object.keys(await views()).length;
+  console.log(`    # ${referencesCompared} of ${wanted} views were compared with the repository`);
+  assert.equal(referencesCompared, wanted);
+});

@@ -13,6 +13,7 @@
 //   badjson  answers 200 with a page of HTML
 //   invalid  answers `body`: by default a definite refusal, insufficient_funds
 //   lost     does it on chain, then drops the connection
+//   slow     does it only after `ms`
 //   pending  settles on chain, answers settlement_pending first and the result to a repetition
 import http from 'node:http';
 import { createWalletClient, http as transport, publicActions } from 'viem';
@@ -111,6 +112,9 @@ async function operate(operation, request, response) {
     case 'reset': return request.socket.destroy();
     case 'badjson': return send(response, 200, '<html>This is not JSON.</html>');
     case 'invalid': return send(response, 200, fault.body ?? refusal(operation, from));
+    case 'slow':
+      await new Promise((done) => setTimeout(done, fault.ms));
+      break;
     default:
   }
   if (operation === 'settle' && pending.has(nonce)) {

@@ -8,7 +8,7 @@ use crate::api::operator::{self, data, ledger, mails};
 use crate::app::Shared;
 use crate::domain::ids::LeadId;
 use crate::domain::refusal::{Code, Refusal};
-use crate::flows::operations::{pause, reload, self_test};
+use crate::flows::operations::{overrides, pause, reload, self_test};
 use crate::flows::orders::order_emails::OrderEmails;
 use crate::flows::orders::{Granted, Wish};
 use crate::flows::sale::reconcile;
@@ -16,7 +16,7 @@ use crate::flows::sale::reconcile;
 pub(super) type Fields = HashMap<String, String>;
 
 /// The acts: name in the path, and confirmation.
-const ACTS: [(&str, &str); 22] = [
+const ACTS: [(&str, &str); 24] = [
     ("pause", "Sales are paused."),
     ("resume", "Sales resumed."),
     ("reconcile", "The settlement was looked up."),
@@ -24,6 +24,11 @@ const ACTS: [(&str, &str); 22] = [
     (
         "reload",
         "The configuration was reloaded: blocked hosts and payment links are updated.",
+    ),
+    ("set-setting", "The setting is changed and in force."),
+    (
+        "unset-setting",
+        "The setting has the value of the configuration again.",
     ),
     ("purge-report", "The report is deleted."),
     (
@@ -92,6 +97,11 @@ pub(super) async fn run(app: &Shared, name: &str, fields: &Fields) -> Result<(),
         "reconcile" => look_for_end(app, field("key")).await?,
         "check" => ledger::check_day(app, field("day")).await.map(drop)?,
         "reload" => reload::reload(app).await.map(drop)?,
+        "set-setting" => {
+            let text = field("value").to_owned();
+            overrides::set(app, field("key"), Some(text)).await?;
+        }
+        "unset-setting" => overrides::set(app, field("key"), None).await?,
         "approve-report" => list(app, field("report_id"), true).await?,
         "unlist-report" => list(app, field("report_id"), false).await?,
         "purge-report" => purge(app, field("report_id")).await?,

@@ -1,32 +1,17 @@
-//! Limits: blocked hosts, payment links, caches and rate limits. The settings that can change without a restart are
-//! reloaded from here.
+//! Limits: blocked hosts, payment links, caches and rate limits. The settings that can change without a restart are changed
+//! and reloaded from here.
 
 use crate::api::operator::console::View;
 use crate::app::{App, FETCHES_OF_DOMAIN_MAX, FETCHES_OF_PAYER_MAX, Shared};
-use crate::domain::bundle::Bundle;
 use crate::domain::rate::{OF_DOMAIN, RateClass};
 use crate::domain::refusal::Refusal;
-use crate::pages::console::{Block, Cell, Form};
+use crate::flows::operations::overrides::{CONSOLE, LIVE, TEXT_CHARACTERS_MAX};
+use crate::pages::console::{Block, Cell, Field, Form, Tone};
 use crate::store::Snapshot;
 
 pub(super) async fn limits(app: &Shared) -> Result<View, Refusal> {
     let (pages, page_bytes) = app.store.read(Snapshot::cached_pages).await?;
-    let config = app.reloaded();
     let heading = |text: &str| Block::Heading(text.to_owned());
-    let blocked = Block::Table {
-        caption: "Blocked hosts, including subdomains",
-        head: vec!["Host"],
-        rows: (config.fetch.blocklist.iter())
-            .map(|host| vec![Cell::Code(host.clone())])
-            .collect(),
-        empty: "No host is blocked.",
-    };
-    let links = Block::Table {
-        caption: "Payment links",
-        head: vec!["Bundle", "Payment link"],
-        rows: Bundle::ALL.map(|bundle| link(app, bundle)).to_vec(),
-        empty: "",
-    };
     let of = |used: u64, limit: u64| Cell::Text(format!("{} of {} MiB", mib(used), mib(limit)));
     let limits = &app.config.limits;
     let number = |count: usize| Cell::Text(count.to_string());
@@ -49,6 +34,12 @@ pub(super) async fn limits(app: &Shared) -> Result<View, Refusal> {
             number(FETCHES_OF_PAYER_MAX.min(app.config.fetch.fetches_max / 2)),
         ),
     ]);
+    let settings = Block::Table {
+        caption: "Settings that change without a restart",
+        head: vec!["In force", "From", "In the configuration"],
+        rows: LIVE.map(|key| setting(app, key)).to_vec(),
+        empty: "",
+    };
     let reload = Form {
         act: "reload",
         fields: Vec::new(),
@@ -58,13 +49,16 @@ pub(super) async fn limits(app: &Shared) -> Result<View, Refusal> {
     Ok(View::new(
         "Limits",
         vec![
-            heading("Blocked hosts"),
-            blocked,
-            heading("Payment links"),
-            links,
+            heading("Blocked hosts and payment links"),
             Block::Text(
-                "After changing fetch.blocklist or the bundles' payment links, reload the configuration here or with \
-                `systemctl reload context402`. Other settings need a restart."
+                "A value saved here is in force at once and goes before the configuration's, until you remove it. \
+                 Blocked hosts are never fetched, nor their subdomains."
+                    .to_owned(),
+            ),
+            settings,
+            Block::Text(
+                "After a change of the configuration, reload it here or with `systemctl reload context402`. Settings \
+                 that are not in this table need a restart."
                     .to_owned(),
             ),
             Block::Forms(vec![reload]),
@@ -76,10 +70,41 @@ pub(super) async fn limits(app: &Shared) -> Result<View, Refusal> {
     ))
 }
 
-fn link(app: &App, bundle: Bundle) -> Vec<Cell> {
-    let link = app.payment_link(bundle);
-    let link = link.map_or(Cell::Nothing, |link| Cell::Outward(link.to_string()));
-    vec![Cell::Text(bundle.name().to_owned()), link]
+/// A live setting: its value in force, where it comes from, and the form to change it.
+fn setting(app: &App, key: &'static str) -> Vec<Cell> {
+    let (effective, configured) = (app.reloaded(), app.configured());
+    let (value, origin) = effective.line(key).unwrap_or_default();
+    let (file, file_origin) = configured.line(key).unwrap_or_default();
+    let is_ours = origin == CONSOLE;
+    let text = match value {
+        "(not set)" => String::new(),
+        value => value.replace(", ", "\n"),
+    };
+    let set = Form::button("set-setting", "key", key, "Save").with(Field::Area {
+        name: "value",
+        label: key,
+        text,
+        characters_max: TEXT_CHARACTERS_MAX,
+    });
+    let unset = Form::button("unset-setting", "key", key, "Use the configuration's value");
+    vec![
+        Cell::Forms(
+            std::iter::once(set)
+                .chain(is_ours.then_some(unset))
+                .collect(),
+        ),
+        match is_ours {
+            true => Cell::Tag {
+                text: CONSOLE.to_owned(),
+                tone: Tone::Warn,
+            },
+            false => Cell::Text("the configuration".to_owned()),
+        },
+        Cell::Text(match file_origin {
+            "" => file.to_owned(),
+            origin => format!("{file} ({origin})"),
+        }),
+    ]
 }
 
 /// The rate limits per client, and per domain for free requests.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::api::operator::console::show::{Asked, List};
 use crate::api::operator::console::{View, show};
 use crate::api::operator::ledger::{CheckedDay, DayFigures};
 use crate::api::operator::{self, ledger};
@@ -49,6 +50,9 @@ pub(super) async fn today(app: &Shared) -> Result<View, Refusal> {
         lines("By source", &found.ledger.sources, ""),
         heading("Responses since start"),
         responses(app),
+    ]);
+    blocks.extend(renders(app));
+    blocks.extend([
         heading("In progress"),
         Block::Facts(vec![
             ("Leads", show::counts(&found.leads)),
@@ -189,9 +193,13 @@ fn responses(app: &Shared) -> Block {
         vec![
             Cell::Text(format!("{method} {path}")),
             Cell::Number(requests.count.to_string()),
-            Cell::Number(percent(errors, requests.count)),
-            Cell::Number(within(&requests, 50)),
-            Cell::Number(within(&requests, 95)),
+            Cell::Bar {
+                text: percent(errors, requests.count),
+                percent: errors.saturating_mul(100).div_ceil(requests.count.max(1)),
+                tone: Tone::Bad,
+            },
+            within(&requests, 50),
+            within(&requests, 95),
         ]
     };
     Block::Table {
@@ -202,21 +210,82 @@ fn responses(app: &Shared) -> Block {
     }
 }
 
-/// The time that so many of a hundred responses took at most, as the histogram tells it.
-fn within(requests: &Requests, share: u64) -> String {
+/// The time that so many of a hundred responses took at most, as the histogram says it: each of its buckets is a step of
+/// the bar.
+fn within(requests: &Requests, share: u64) -> Cell {
     let wanted = requests.count.saturating_mul(share).div_ceil(100);
     let mut below = 0;
-    for (bound, count) in BUCKETS_US.into_iter().zip(requests.buckets) {
+    let reached = requests.buckets.iter().position(|count| {
         below += count;
-        if below >= wanted {
-            return match bound {
-                ..1_000 => format!("0.{} ms", bound / 100),
-                1_000..1_000_000 => format!("{} ms", bound / 1_000),
-                _ => format!("{}.{} s", bound / 1_000_000, bound / 100_000 % 10),
-            };
-        }
+        below >= wanted
+    });
+    let text = match reached.map(|bucket| BUCKETS_US[bucket]) {
+        None => "over 10 s".to_owned(),
+        Some(bound @ ..1_000) => format!("0.{} ms", bound / 100),
+        Some(bound @ 1_000..1_000_000) => format!("{} ms", bound / 1_000),
+        Some(bound) => format!("{}.{} s", bound / 1_000_000, bound / 100_000 % 10),
+    };
+    let steps = reached.unwrap_or(BUCKETS_US.len()) + 1;
+    Cell::Bar {
+        text,
+        percent: (steps * 100 / (BUCKETS_US.len() + 1)) as u64,
+        tone: if reached.is_some() {
+            Tone::Plain
+        } else {
+            Tone::Bad
+        },
     }
-    "over 10 s".to_owned()
+}
+
+/// What came of the pages that the browser was asked for; nothing where none is configured.
+fn renders(app: &Shared) -> Vec<Block> {
+    if app.outside.renderer.is_none() {
+        return Vec::new();
+    }
+    let metrics = &app.metrics;
+    let (all, rendered) = (metrics.renders.sum(), metrics.renders.get(["rendered"]));
+    let mean_ms = metrics.render_milliseconds.sum().checked_div(all);
+    let row = |(outcome, count): (Vec<&'static str>, u64)| {
+        let outcome = outcome.first().copied().unwrap_or_default();
+        vec![
+            Cell::Text(outcome.replace('_', " ")),
+            Cell::Bar {
+                text: count.to_string(),
+                percent: count.saturating_mul(100).div_ceil(all.max(1)),
+                tone: if outcome == "rendered" {
+                    Tone::Good
+                } else {
+                    Tone::Bad
+                },
+            },
+        ]
+    };
+    let mean = match mean_ms {
+        None => "no page has needed it".to_owned(),
+        Some(ms) => format!("{}.{} s each, with the wait", ms / 1_000, ms / 100 % 10),
+    };
+    vec![
+        Block::Heading("Pages rendered since start".to_owned()),
+        Block::Numbers(vec![Number {
+            label: "Rendered",
+            value: percent(rendered, all),
+            unit: "",
+            note: format!(
+                "{rendered} of {all} pages; {mean}; {} now",
+                app.outside
+                    .renderer
+                    .as_ref()
+                    .map_or(0, |renderer| renderer.waiting())
+            ),
+            change: None,
+        }]),
+        Block::Table {
+            caption: "Rendered pages by outcome",
+            head: vec!["Outcome", "Pages"],
+            rows: metrics.renders.counts().into_iter().map(row).collect(),
+            empty: "",
+        },
+    ]
 }
 
 fn brake(app: &Shared) -> Form {
@@ -354,10 +423,9 @@ pub(super) async fn payments(app: &Shared, call: &Call) -> Result<View, Refusal>
     if let Some(key) = call.query.get("id") {
         return payment(app, &key).await;
     }
-    let text = |name: &str| call.query.get(name).map(|text| text.trim().to_owned());
-    let (state, typed) = (text("state"), text("q").unwrap_or_default());
-    let listed = operator::find(&app.store, state.clone(), typed.clone()).await?;
-    let rows = show::rows(&listed, "payments", |payment| {
+    let asked = Asked::of(call);
+    let found = operator::find(&app.store, asked.state.clone(), asked.words.clone());
+    let rows = show::rows(&found.await?, "payments", |payment| {
         vec![
             show::time(payment, "created_at"),
             show::tag(payment, "state", tone),
@@ -369,23 +437,10 @@ pub(super) async fn payments(app: &Shared, call: &Call) -> Result<View, Refusal>
             show::link(payment, "key", "payments"),
         ]
     });
-    let page = text("page").and_then(|page| page.parse::<usize>().ok());
-    let (rows, pager) = show::part(rows, page.unwrap_or(1), |page| {
-        let mut query = url::form_urlencoded::Serializer::new(String::new());
-        query.extend_pairs(state.iter().map(|state| ("state", state)));
-        query.append_pair("q", &typed);
-        query.append_pair("page", &page.to_string());
-        format!("{VIEWS_PATH}payments?{}", query.finish())
-    });
-    let choices = show::choices("payments", &operator::PAYMENT_STATES, state.as_deref());
-    let is_narrowed = state.is_some() || !typed.is_empty();
-    let search = Block::Search {
+    let list = List {
         view: "payments",
-        label: "Payer, transaction, target or key",
-        typed,
-        state,
-    };
-    let table = Block::Table {
+        searched: "Payer, transaction, target or key",
+        states: &operator::PAYMENT_STATES,
         caption: "Payments, newest first",
         head: vec![
             "Created",
@@ -400,14 +455,9 @@ pub(super) async fn payments(app: &Shared, call: &Call) -> Result<View, Refusal>
         rows,
         empty: "No such payments.",
     };
-    let mut blocks = vec![
-        search,
-        choices,
-        table,
-        pager,
-        Block::Text(STATES.to_owned()),
-    ];
-    if !is_narrowed {
+    let mut blocks = list.blocks(&asked);
+    blocks.push(Block::Text(STATES.to_owned()));
+    if !asked.is_narrowed() {
         blocks.extend(refused(app));
     }
     Ok(View::new("Payments", blocks))

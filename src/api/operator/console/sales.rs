@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::api::operator::console::show::{Asked, List};
 use crate::api::operator::console::{View, show};
 use crate::api::operator::{leads, orders};
 use crate::app::Shared;
@@ -18,9 +19,9 @@ pub(super) async fn leads(app: &Shared, call: &Call) -> Result<View, Refusal> {
     if let Some(id) = call.query.get("id") {
         return lead(app, &id).await;
     }
-    let status = call.query.get("state").map(|status| status.into_owned());
-    let listed = leads::listed(&app.store, status.clone(), None).await?;
-    let rows = show::rows(&listed, "leads", |lead| {
+    let asked = Asked::of(call);
+    let found = leads::find(&app.store, asked.state.clone(), None, asked.words.clone());
+    let rows = show::rows(&found.await?, "leads", |lead| {
         vec![
             show::time(lead, "created_at"),
             show::tag(lead, "status", lead_tone),
@@ -32,7 +33,10 @@ pub(super) async fn leads(app: &Shared, call: &Call) -> Result<View, Refusal> {
             show::link(lead, "lead_id", "leads"),
         ]
     });
-    let table = Block::Table {
+    let list = List {
+        view: "leads",
+        searched: "Contact, name, source, question or lead",
+        states: &LeadStatus::ALL.map(LeadStatus::name),
         caption: "Leads, newest first",
         head: vec![
             "Since", "Status", "Product", "Level", "Contact", "Sources", "From", "Lead",
@@ -40,11 +44,7 @@ pub(super) async fn leads(app: &Shared, call: &Call) -> Result<View, Refusal> {
         rows,
         empty: "No such leads.",
     };
-    let statuses = LeadStatus::ALL.map(LeadStatus::name);
-    Ok(View::new(
-        "Leads",
-        vec![show::choices("leads", &statuses, status.as_deref()), table],
-    ))
+    Ok(View::new("Leads", list.blocks(&asked)))
 }
 
 async fn lead(app: &Shared, id: &str) -> Result<View, Refusal> {
@@ -154,9 +154,9 @@ pub(super) async fn orders(app: &Shared, call: &Call) -> Result<View, Refusal> {
     if let Some(id) = call.query.get("id") {
         return order(app, &id).await;
     }
-    let state = call.query.get("state").map(|state| state.into_owned());
-    let listed = orders::list(&app.store, state.clone()).await?;
-    let rows = show::rows(&listed, "orders", |order| {
+    let asked = Asked::of(call);
+    let found = orders::find(&app.store, asked.state.clone(), asked.words.clone());
+    let rows = show::rows(&found.await?, "orders", |order| {
         vec![
             show::time(order, "created_at"),
             show::tag(order, "state", order_tone),
@@ -168,7 +168,10 @@ pub(super) async fn orders(app: &Shared, call: &Call) -> Result<View, Refusal> {
             show::link(order, "order_id", "orders"),
         ]
     });
-    let table = Block::Table {
+    let list = List {
+        view: "orders",
+        searched: "E-mail, question, bundle, lead or order",
+        states: &OrderState::NAMES,
         caption: "Orders, newest first",
         head: vec![
             "Since", "State", "Bundle", "Paid", "E-mail", "Sources", "Reason", "Order",
@@ -176,13 +179,7 @@ pub(super) async fn orders(app: &Shared, call: &Call) -> Result<View, Refusal> {
         rows,
         empty: "No such orders.",
     };
-    Ok(View::new(
-        "Orders",
-        vec![
-            show::choices("orders", &OrderState::NAMES, state.as_deref()),
-            table,
-        ],
-    ))
+    Ok(View::new("Orders", list.blocks(&asked)))
 }
 
 async fn order(app: &Shared, id: &str) -> Result<View, Refusal> {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::domain::time::UnixSeconds;
+use crate::http::Call;
 use crate::pages::console::{Block, Cell, Tone, VIEWS_PATH};
 
 /// Characters of an identifier in a table; its own page shows all of it.
@@ -67,26 +68,86 @@ pub(super) fn short(hex: &str) -> String {
 /// Rows of a list that are shown at once.
 const PART_ROWS: usize = 50;
 
-/// A part of a list, counted from 1, and the way to its neighbours.
-pub(super) fn part(
-    rows: Vec<Vec<Cell>>,
+/// What of a list is asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    pub state: Option<String>,
+    pub words: String,
+    /// Counted from 1.
     page: usize,
-    path: impl Fn(usize) -> String,
-) -> (Vec<Vec<Cell>>, Block) {
-    let count = rows.len();
-    let page = page.clamp(1, count.div_ceil(PART_ROWS).max(1));
-    let first = (page - 1) * PART_ROWS;
-    let rows: Vec<_> = rows.into_iter().skip(first).take(PART_ROWS).collect();
-    let last = first + rows.len();
-    let pager = Block::Pager {
-        told: match count {
-            0 => String::new(),
-            _ => format!("{} to {last} of {count}", first + 1),
-        },
-        newer: (page > 1).then(|| path(page - 1)),
-        older: (last < count).then(|| path(page + 1)),
-    };
-    (rows, pager)
+}
+
+impl Asked {
+    pub(super) fn of(call: &Call) -> Asked {
+        let text = |name: &str| call.query.get(name).map(|text| text.trim().to_owned());
+        Asked {
+            state: text("state"),
+            words: text("q").unwrap_or_default(),
+            page: text("page").and_then(|page| page.parse().ok()).unwrap_or(1),
+        }
+    }
+
+    /// Whether only some of the records are asked for.
+    pub(super) fn is_narrowed(&self) -> bool {
+        self.state.is_some() || !self.words.is_empty()
+    }
+
+    fn path(&self, view: &str, page: usize) -> String {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(self.state.iter().map(|state| ("state", state)));
+        query.append_pair("q", &self.words);
+        query.append_pair("page", &page.to_string());
+        format!("{VIEWS_PATH}{view}?{}", query.finish())
+    }
+}
+
+/// A list of records: what it is called, what it can be searched for, and its rows.
+pub(super) struct List<'a> {
+    pub view: &'static str,
+    /// What the words of a search are compared with.
+    pub searched: &'static str,
+    pub states: &'a [&'static str],
+    pub caption: &'static str,
+    pub head: Vec<&'static str>,
+    pub rows: Vec<Vec<Cell>>,
+    pub empty: &'static str,
+}
+
+impl List<'_> {
+    /// Search, filters, the part that is asked for, and the way to its neighbours.
+    pub(super) fn blocks(self, asked: &Asked) -> Vec<Block> {
+        let count = self.rows.len();
+        let page = asked.page.clamp(1, count.div_ceil(PART_ROWS).max(1));
+        let first = (page - 1) * PART_ROWS;
+        let rows: Vec<_> = (self.rows.into_iter())
+            .skip(first)
+            .take(PART_ROWS)
+            .collect();
+        let last = first + rows.len();
+        vec![
+            Block::Search {
+                view: self.view,
+                label: self.searched,
+                typed: asked.words.clone(),
+                state: asked.state.clone(),
+            },
+            choices(self.view, self.states, asked.state.as_deref()),
+            Block::Table {
+                caption: self.caption,
+                head: self.head,
+                rows,
+                empty: self.empty,
+            },
+            Block::Pager {
+                told: match count {
+                    0 => String::new(),
+                    _ => format!("{} to {last} of {count}", first + 1),
+                },
+                newer: (page > 1).then(|| asked.path(self.view, page - 1)),
+                older: (last < count).then(|| asked.path(self.view, page + 1)),
+            },
+        ]
+    }
 }
 
 /// The path of a record.
@@ -118,7 +179,7 @@ fn state_name(state: &str) -> String {
 }
 
 /// Links to filter by state.
-pub(super) fn choices(view: &str, names: &[&str], chosen: Option<&str>) -> Block {
+fn choices(view: &str, names: &[&str], chosen: Option<&str>) -> Block {
     let all = (
         "all".to_owned(),
         format!("{VIEWS_PATH}{view}"),

@@ -3,25 +3,31 @@
 use serde_json::Value;
 
 use crate::api::directory::openapi::DESCRIPTION_VERSION;
+use crate::api::operator::console::show::{Asked, List};
 use crate::api::operator::console::{View, money, show};
 use crate::api::operator::{self, data, export, mails};
 use crate::app::{App, Shared};
 use crate::domain::mail::{ADDRESS_CHARACTERS_MAX, MailState};
 use crate::domain::refusal::{Code, Refusal};
-use crate::domain::time::DAY_SECONDS;
+use crate::domain::time::{UnixSeconds, span};
 use crate::flows::operations::certificates;
-use crate::flows::operations::reload::SETTINGS;
+use crate::flows::operations::overrides::LIVE;
 use crate::flows::quotes::availability;
 use crate::http::Call;
 use crate::pages::console::{Block, Cell, Field, Form, Tone, VIEWS_PATH};
+use crate::store::Snapshot;
+
+/// Changes that are shown at once.
+const CHANGES_SHOWN_MAX: usize = 200;
 
 pub(super) async fn reports(app: &Shared, call: &Call) -> Result<View, Refusal> {
     if let Some(id) = call.query.get("id") {
         return report(app, &id).await;
     }
-    let state = call.query.get("state").map(|state| state.into_owned());
-    let listed = operator::list_reports(&app.store, state.clone(), app.now()).await?;
-    let rows = show::rows(&listed, "reports", |report| {
+    let asked = Asked::of(call);
+    let (state, words) = (asked.state.clone(), asked.words.clone());
+    let found = operator::find_reports(&app.store, state, words, app.now());
+    let rows = show::rows(&found.await?, "reports", |report| {
         vec![
             show::time(report, "created_at"),
             show::text(report, "state"),
@@ -32,7 +38,10 @@ pub(super) async fn reports(app: &Shared, call: &Call) -> Result<View, Refusal> 
             show::link(report, "report_id", "reports"),
         ]
     });
-    let table = Block::Table {
+    let list = List {
+        view: "reports",
+        searched: "Source, title, question, payment or report",
+        states: &operator::REPORT_STATES,
         caption: "Reports, newest first",
         head: vec![
             "Since", "State", "Pack", "Decision", "Source", "Question", "Report",
@@ -40,8 +49,7 @@ pub(super) async fn reports(app: &Shared, call: &Call) -> Result<View, Refusal> 
         rows,
         empty: "No such reports.",
     };
-    let choices = show::choices("reports", &operator::REPORT_STATES, state.as_deref());
-    Ok(View::new("Reports", vec![choices, table]))
+    Ok(View::new("Reports", list.blocks(&asked)))
 }
 
 async fn report(app: &Shared, id: &str) -> Result<View, Refusal> {
@@ -91,9 +99,9 @@ pub(super) async fn outbox(app: &Shared, call: &Call) -> Result<View, Refusal> {
     if let Some(key) = call.query.get("id") {
         return mail(app, &key).await;
     }
-    let state = call.query.get("state").map(|state| state.into_owned());
-    let listed = mails::list(&app.store, state.clone()).await?;
-    let rows = show::rows(&listed, "mails", |mail| {
+    let asked = Asked::of(call);
+    let found = mails::find(&app.store, asked.state.clone(), asked.words.clone());
+    let rows = show::rows(&found.await?, "mails", |mail| {
         vec![
             show::time(mail, "created_at"),
             show::tag(mail, "state", tone),
@@ -105,7 +113,7 @@ pub(super) async fn outbox(app: &Shared, call: &Call) -> Result<View, Refusal> {
             show::link(mail, "key", "outbox"),
         ]
     });
-    let mut blocks = vec![show::choices("outbox", &MailState::NAMES, state.as_deref())];
+    let mut blocks = Vec::new();
     if !app.outside.mailer.is_on() {
         blocks.push(Block::Note {
             text: "No mail server is configured: e-mails stay here until mail.smtp_host is set."
@@ -113,14 +121,18 @@ pub(super) async fn outbox(app: &Shared, call: &Call) -> Result<View, Refusal> {
             tone: Tone::Warn,
         });
     }
-    blocks.push(Block::Table {
+    let list = List {
+        view: "outbox",
+        searched: "To, subject, order, problem or key",
+        states: &MailState::NAMES,
         caption: "E-mails, newest first",
         head: vec![
             "Since", "State", "Kind", "To", "Subject", "Tries", "Problem", "Mail",
         ],
         rows,
         empty: "No such e-mails.",
-    });
+    };
+    blocks.extend(list.blocks(&asked));
     Ok(View::new("Outbox", blocks))
 }
 
@@ -268,7 +280,7 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
     };
     let tls = match (certificates::expires_in(app), certificates::status(app)) {
         (None, _) => tag("by the reverse proxy", Tone::Plain),
-        (Some(seconds), "ok") => tag(&format!("{} days left", seconds / DAY_SECONDS), Tone::Good),
+        (Some(seconds), "ok") => tag(&format!("{} left", span(seconds)), Tone::Good),
         (Some(_), status) => match health.tls().trouble {
             Some(trouble) => tag(&format!("{status}: {trouble}"), Tone::Bad),
             None => tag(status, Tone::Bad),
@@ -278,13 +290,17 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
     let stored = app.store.stored_bytes().await?;
     let limited = app.metrics.limited.counts().into_iter();
     let limited = limited.filter_map(|(values, count)| Some((*values.first()?, count)));
-    let troubles = app.troubles.list();
-    let log = match troubles.is_empty() {
-        true => Block::Text("None since start.".to_owned()),
-        false => Block::Code {
-            caption: "Log, newest last".to_owned(),
-            text: troubles.join("\n"),
-        },
+    let log = Block::Table {
+        caption: "Log, newest first",
+        head: vec!["Time", "Level", "Message"],
+        rows: app
+            .troubles
+            .list()
+            .iter()
+            .rev()
+            .map(|line| logged(line))
+            .collect(),
+        empty: "None since start.",
     };
     // Details for the table's short states.
     let mut blocks = money::standing(app);
@@ -301,10 +317,7 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
                     env!("CARGO_PKG_VERSION")
                 )),
             ),
-            (
-                "Uptime",
-                Cell::Text(format!("{} s", app.started.elapsed().as_secs())),
-            ),
+            ("Uptime", Cell::Text(span(app.started.elapsed().as_secs()))),
             ("Facilitator", facilitator),
             ("Chain", chain),
             ("Browser", browser),
@@ -333,6 +346,34 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
         log,
     ]);
     Ok(View::new("Health", blocks))
+}
+
+/// A line of the log: time, level, and the message with its fields.
+fn logged(line: &str) -> Vec<Cell> {
+    // A line that was cut is no JSON any more.
+    let Ok(Value::Object(line)) = serde_json::from_str(line) else {
+        return vec![Cell::Nothing, Cell::Nothing, Cell::Text(line.to_owned())];
+    };
+    let text = |name: &str| line.get(name).and_then(Value::as_str).unwrap_or_default();
+    let at = text("time").parse::<jiff::Timestamp>().ok();
+    let at = at.and_then(|at| u64::try_from(at.as_second()).ok());
+    let tone = if text("level") == "ERROR" {
+        Tone::Bad
+    } else {
+        Tone::Warn
+    };
+    let fields = line
+        .iter()
+        .filter(|(name, _)| !["time", "level", "target", "message"].contains(&name.as_str()));
+    let fields = fields.map(|(name, value)| match value {
+        Value::String(value) => format!(" · {name}: {value}"),
+        value => format!(" · {name}: {value}"),
+    });
+    vec![
+        at.map_or(Cell::Nothing, |at| Cell::Time(UnixSeconds(at))),
+        tag(&text("level").to_lowercase(), tone),
+        Cell::Text(text("message").to_owned() + &fields.collect::<String>()),
+    ]
 }
 
 /// Self-tests: the facilitator always, mail and webhook if configured.
@@ -366,26 +407,67 @@ fn tag(text: &str, tone: Tone) -> Cell {
     }
 }
 
-/// All effective settings; secrets are masked.
-pub(super) fn config(app: &App) -> View {
+/// The effective settings; secrets are masked. Those that differ from their defaults, or all.
+pub(super) fn config(app: &App, call: &Call) -> View {
+    let is_all = call.query.get("show").as_deref() == Some("all");
     let reloaded = app.reloaded();
-    let lines = app.config.lines.iter().map(|line| {
-        let again = SETTINGS.contains(&line.0);
-        let mut found = reloaded.lines.iter().filter(|_| again);
-        found.find(|(key, ..)| *key == line.0).unwrap_or(line)
+    let lines = app.config.lines.iter().map(|(key, value, origin)| {
+        let live = LIVE.contains(key).then(|| reloaded.line(key)).flatten();
+        let (value, origin) = live.unwrap_or((value, origin));
+        (*key, value, origin)
     });
-    let rows = lines.map(|(key, value, origin)| {
+    let is_set = |origin: &str| !origin.is_empty() && origin != "default";
+    let rows = lines.filter(|(.., origin)| is_all || is_set(origin));
+    let rows = rows.map(|(key, value, origin)| {
         vec![
-            Cell::Code((*key).to_owned()),
-            Cell::Text(value.clone()),
-            Cell::Text(origin.clone()),
+            Cell::Code(key.to_owned()),
+            Cell::Text(value.to_owned()),
+            Cell::Text(origin.to_owned()),
         ]
     });
+    let path = |query: &str| format!("{VIEWS_PATH}config{query}");
+    let choices = Block::Choices {
+        label: "Show",
+        choices: vec![
+            ("set".to_owned(), path(""), !is_all),
+            ("all".to_owned(), path("?show=all"), is_all),
+        ],
+    };
     let table = Block::Table {
         caption: "Effective settings",
         head: vec!["Setting", "Value", "From"],
         rows: rows.collect(),
-        empty: "",
+        empty: "Every setting has its default.",
     };
-    View::new("Configuration", vec![table])
+    View::new("Configuration", vec![choices, table])
+}
+
+/// What the operator has changed while the service ran.
+pub(super) async fn changes(app: &Shared) -> Result<View, Refusal> {
+    let changes = app.store.read(Snapshot::changes).await?;
+    let rows = changes.into_iter().take(CHANGES_SHOWN_MAX).map(|change| {
+        vec![
+            Cell::Time(UnixSeconds(change.at)),
+            Cell::Text(change.act),
+            Cell::Code(change.setting),
+            Cell::Text(change.old),
+            Cell::Text(change.new),
+        ]
+    });
+    Ok(View::new(
+        "Changes",
+        vec![
+            Block::Text(
+                "Changes of settings while the service runs: set and unset in the console, or reloaded from the \
+                 configuration."
+                    .to_owned(),
+            ),
+            Block::Table {
+                caption: "Changes, newest first",
+                head: vec!["Time", "Act", "Setting", "Old value", "New value"],
+                rows: rows.collect(),
+                empty: "No setting has been changed.",
+            },
+        ],
+    ))
 }

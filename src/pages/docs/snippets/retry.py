@@ -2,7 +2,7 @@ import json, os
 
 import httpx
 
-# RETRY_CREDIT is X-Service-Retry-Credit of the 503; the body is the one that was paid for.
+# RETRY_CREDIT: X-Service-Retry-Credit from the 503 response; repeat the body you paid for.
 response = httpx.post(
     f"{os.environ['BASE_URL']}/v1/x402/retry",
     headers={"X-Service-Retry-Credit": os.environ["RETRY_CREDIT"]},

@@ -1,5 +1,5 @@
-# RETRY_CREDIT is X-Service-Retry-Credit of the 503;
-# the body is the one that was paid for.
+# RETRY_CREDIT: X-Service-Retry-Credit from the 503 response;
+# repeat the body you paid for.
 curl -sS -i "$BASE_URL/v1/x402/retry" \
   -H 'Content-Type: application/json' \
   -H "X-Service-Retry-Credit: $RETRY_CREDIT" \

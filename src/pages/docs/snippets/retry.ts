@@ -1,4 +1,4 @@
-// RETRY_CREDIT is X-Service-Retry-Credit of the 503; the body is the one that was paid for.
+// RETRY_CREDIT: X-Service-Retry-Credit from the 503 response; repeat the body you paid for.
 const { BASE_URL, RETRY_CREDIT, TARGET_URL } = process.env;
 const response = await fetch(`${BASE_URL}/v1/x402/retry`, {
   method: "POST",
