@@ -40,3 +40,4 @@ pub mod target;
 pub mod tier;
 pub mod time;
 pub mod usage;
+pub mod words;

@@ -16,6 +16,7 @@ use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::render::{PlainPage, Render, RenderNote};
 use crate::domain::target::TargetUrl;
+use crate::domain::words;
 use crate::flows::content::source::{MEMORY_WAIT_MAX, Trouble};
 use crate::markdown::{
     ContentKind, ConvertError, Converter, Narrowing, Page, Settings, Wall, Warning, has_text,
@@ -180,7 +181,7 @@ fn plain(fetched: &FetchedPage) -> PlainPage {
     let asks_only_for_scripts = page.wall == Some(Wall::Scripts);
     PlainPage {
         is_html: fetched.kind == ContentKind::Html,
-        words: page.markdown.split_whitespace().count() as u64,
+        words: words::count(&page.markdown) as u64,
         is_empty: asks_only_for_scripts || !has_text(&page.markdown),
         is_thin: warns(Warning::ThinContent),
         asks_for_scripts: warns(Warning::JsRequired),
