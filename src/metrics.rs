@@ -48,6 +48,8 @@ families! {
     cache: "cache_requests_total", "counter", "Deliveries by whether the cache had the page.",
         &["result"], &[["hit", "", ""], ["miss", "", ""]];
     fetches: "fetch_total", "counter", "Fetches by outcome.", &["outcome"], &[];
+    extractions: "extractions_total", "counter",
+        "Fetched pages by the expected word F1 of their main content, rounded down to a tenth.", &["confidence"], &[];
     renders: "renders_total", "counter", "Pages rendered in a browser, by outcome.", &["outcome"], &[];
     render_milliseconds: "render_milliseconds_total", "counter",
         "Time from a render request to the page's text, including the wait for a free browser.", &[], &[];
@@ -201,10 +203,44 @@ impl Metrics {
         settled.map(|(_, count)| count).sum()
     }
 
+    /// A page's main content was selected. `confidence` is a share.
+    pub fn extraction(&self, confidence: f32) {
+        const TENTHS: [&str; 11] = [
+            "0.0", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "1.0",
+        ];
+        let reached = TENTHS
+            .iter()
+            .zip(0_u8..)
+            .take_while(|(_, tenths)| f32::from(*tenths) <= confidence * 10.0);
+        let label = reached.last().map_or(TENTHS[0], |(label, _)| label);
+        self.extractions.count([label]);
+    }
+
     /// A day's ledger was reconciled.
     pub fn ledger_check(&self, is_balanced: bool, missing_units: u64) {
         let outcome = if is_balanced { "balanced" } else { "missing" };
         self.ledger_checks.count([outcome]);
         self.missing_units.set([], missing_units);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn confidence_is_counted_by_tenths() {
+        for (confidence, label) in [
+            (0.0, "0.0"),
+            (0.099, "0.0"),
+            (0.6, "0.6"),
+            (0.7, "0.7"),
+            (0.95, "0.9"),
+            (1.0, "1.0"),
+        ] {
+            let metrics = Metrics::default();
+            metrics.extraction(confidence);
+            assert_eq!(metrics.extractions.get([label]), 1, "{confidence}");
+        }
     }
 }

@@ -41,3 +41,4 @@ pub mod target;
 pub mod tier;
 pub mod time;
 pub mod usage;
+pub mod words;

@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use crate::domain::words;
+
 use super::builder::Builder;
 use super::outline::{Block, Kind, Outline};
 use super::page::{ContentSource, ConvertError, Heading, Link, Page};
@@ -15,7 +17,7 @@ use super::tag::Tag;
 use super::title::begin_with_title;
 use super::walls::{self, Evidence};
 use super::warnings::{self, Warning};
-use super::{LINKS_MAX, Settings, fallback, injection};
+use super::{LINKS_MAX, Settings, THIN_WORDS, fallback, injection};
 
 /// Buttons of a page that are looked at; a wall has a few.
 const BUTTONS_MAX: usize = 100;
@@ -100,7 +102,10 @@ pub(super) fn html_page(
     let headings = kept_headings(outline, kept);
     let first_heading = headings.first().map(|heading| heading.text.as_str());
     let mut warnings = warnings::of_page(&warnings::Facts {
-        words,
+        words: match words < THIN_WORDS {
+            true => words + unspaced(outline, kept) / 2,
+            false => words,
+        },
         own_words,
         source,
         collected: &collected,
@@ -157,6 +162,15 @@ fn buttons(outline: &Outline) -> Vec<String> {
 pub(super) fn kept_words(outline: &Outline, kept: &[usize]) -> u64 {
     let words = kept.iter().map(|&block| outline.blocks[block].words);
     words.map(u64::from).sum()
+}
+
+/// Characters of scripts without spaces. A block counts two of them as a word, as the model was fitted.
+fn unspaced(outline: &Outline, kept: &[usize]) -> u64 {
+    let texts = kept
+        .iter()
+        .map(|&block| outline.markdown(&outline.blocks[block]));
+    let characters = texts.flat_map(str::chars);
+    characters.filter(|c| words::is_unspaced(*c)).count() as u64
 }
 
 fn kept_headings(outline: &Outline, kept: &[usize]) -> Vec<Heading> {

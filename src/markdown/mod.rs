@@ -25,6 +25,7 @@ mod reader;
 mod render;
 mod scripts;
 mod select;
+mod shortcodes;
 mod tables;
 mod tag;
 mod title;

@@ -45,8 +45,8 @@ pub(super) enum Tag {
     Superscript,
     Time,
     Math,
-    /// An element of a formula whose parts this sign joins.
-    MathJoin(char),
+    /// An element of a formula that does more than group its parts.
+    MathPart(MathKind),
     MathAnnotation,
     /// What a renderer puts around a formula, and what it draws.
     MathContainer,
@@ -73,6 +73,28 @@ pub(super) enum Tag {
     Skipped,
 }
 
+/// What an element of a formula makes of its parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MathKind {
+    Identifier,
+    Operator,
+    Text,
+    Fraction,
+    SquareRoot,
+    Root,
+    Superscript,
+    Subscript,
+    Scripts,
+    Over,
+    Under,
+    UnderOver,
+    Fenced,
+    Table,
+    Row,
+    /// Takes room and is not shown.
+    Unseen,
+}
+
 /// An element's name in lower case: up to eight bytes as they are, the few longer ones as a number made of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Name(u64);
@@ -97,7 +119,7 @@ impl Name {
 }
 
 /// The elements that are treated differently from [`Tag::Inline`].
-const NAMES: [(Tag, &[&str]); 66] = [
+const NAMES: [(Tag, &[&str]); 76] = [
     (Tag::Anchor, &["a"]),
     (
         Tag::Division,
@@ -159,12 +181,22 @@ const NAMES: [(Tag, &[&str]); 66] = [
     (Tag::Time, &["time"]),
     (Tag::Math, &["math"]),
     (Tag::MathAnnotation, &["annotation", "annotation-xml"]),
-    (Tag::MathJoin('/'), &["mfrac"]),
-    (Tag::MathJoin('^'), &["msup", "mover"]),
-    (Tag::MathJoin('_'), &["msub", "munder"]),
-    (Tag::MathJoin('±'), &["msubsup", "munderover"]),
-    (Tag::MathJoin('√'), &["msqrt"]),
-    (Tag::MathJoin(';'), &["mtr"]),
+    (Tag::MathPart(MathKind::Identifier), &["mi"]),
+    (Tag::MathPart(MathKind::Operator), &["mo"]),
+    (Tag::MathPart(MathKind::Text), &["mtext", "ms"]),
+    (Tag::MathPart(MathKind::Fraction), &["mfrac"]),
+    (Tag::MathPart(MathKind::SquareRoot), &["msqrt"]),
+    (Tag::MathPart(MathKind::Root), &["mroot"]),
+    (Tag::MathPart(MathKind::Superscript), &["msup"]),
+    (Tag::MathPart(MathKind::Subscript), &["msub"]),
+    (Tag::MathPart(MathKind::Scripts), &["msubsup"]),
+    (Tag::MathPart(MathKind::Over), &["mover"]),
+    (Tag::MathPart(MathKind::Under), &["munder"]),
+    (Tag::MathPart(MathKind::UnderOver), &["munderover"]),
+    (Tag::MathPart(MathKind::Fenced), &["mfenced"]),
+    (Tag::MathPart(MathKind::Table), &["mtable"]),
+    (Tag::MathPart(MathKind::Row), &["mtr"]),
+    (Tag::MathPart(MathKind::Unseen), &["mphantom"]),
     (Tag::MathContainer, &["mjx-container"]),
     (Tag::MathDrawing, &["mjx-math"]),
     (Tag::Break, &["br"]),

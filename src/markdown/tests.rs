@@ -51,3 +51,11 @@ fn check_text(kind: ContentKind, text: &str, expected: &str) {
 fn words(count: usize) -> String {
     "word ".repeat(count)
 }
+
+/// What one pass over a page leaves.
+pub(super) fn outline(html: &str) -> outline::Outline {
+    let links = Links::new(settings(ContentKind::Html).url);
+    let mut reader = Reader::new(Builder::new(links, false, Model::shipped()));
+    reader.read(html).expect("a small page");
+    reader.finish().expect("a whole page").finish().0
+}

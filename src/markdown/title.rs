@@ -172,3 +172,123 @@ fn written(outline: &mut Outline, title: &str) -> Option<Block> {
         counts: finished.counts,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::outline;
+    use super::*;
+
+    #[test]
+    fn the_name_of_the_site_is_no_part_of_a_title() {
+        for (title, site, expected) in [
+            ("Boats - Harbour", Some("Harbour"), "Boats"),
+            ("harbour | Boats", Some("Harbour"), "Boats"),
+            (
+                "The old boats of Orrin | News",
+                None,
+                "The old boats of Orrin",
+            ),
+            (
+                "News | The old boats of Orrin",
+                None,
+                "News | The old boats of Orrin",
+            ),
+            ("Boats - Nets", None, "Boats - Nets"),
+            ("Boats-Nets", Some("Nets"), "Boats-Nets"),
+            ("  ", None, ""),
+        ] {
+            assert_eq!(without_site(title, site), expected, "{title}");
+        }
+        assert_eq!(without_site(&"a".repeat(TITLE_BYTES_MAX + 1), None), "");
+    }
+
+    #[test]
+    fn likeness_is_the_share_of_common_words() {
+        for (text, title, expected) in [
+            ("The Boats, of Orrin!", "the boats of orrin", 100),
+            ("Boats", "The boats of Orrin", 25),
+            ("Nets", "Boats", 0),
+            ("", "Boats", 0),
+            ("Boats", "", 0),
+        ] {
+            assert_eq!(likeness(text, title), expected, "{text}");
+        }
+    }
+
+    /// `kept` are the blocks before, the result the text of the first one, and whether it is a title.
+    fn check(html: &str, kept: &[usize], title: Option<&str>, expected: (&str, bool)) {
+        let mut outline = outline(html);
+        let mut kept = kept.to_vec();
+        let before = kept.len();
+        begin_with_title(&mut outline, &mut kept, title, Some("Harbour"));
+        let first = &outline.blocks[kept[0]];
+        let is_title = matches!(first.kind, Kind::Heading(1, _));
+        assert_eq!((outline.markdown(first), is_title), expected, "{html}");
+        let titles = kept
+            .iter()
+            .filter(|&&at| matches!(outline.blocks[at].kind, Kind::Heading(1, _)));
+        assert!(titles.count() <= 1, "{html}");
+        assert!(kept.len() <= before + 1, "{html}");
+    }
+
+    #[test]
+    fn a_document_begins_with_its_title() {
+        let own = "<h1>Boats</h1><p>One boat.</p>";
+        check(own, &[0, 1], Some("Other"), ("Boats", true));
+        // Left out by the selection.
+        check(own, &[1], Some("Boats - Harbour"), ("Boats", true));
+        check(own, &[1], Some("Something else"), ("Boats", true));
+        check(own, &[1], None, ("Boats", true));
+        // A line that says it.
+        check(
+            "<p>The boats<p>One boat.",
+            &[0, 1],
+            Some("The boats"),
+            ("The boats", true),
+        );
+        check(
+            "<h2>The boats</h2><p>One boat.",
+            &[0, 1],
+            Some("The boats"),
+            ("The boats", true),
+        );
+        // Only the head says it.
+        check(
+            "<p>One boat.",
+            &[0],
+            Some("The boats - Harbour"),
+            ("The boats", true),
+        );
+        check(
+            "<footer><h1>Boats</h1></footer><p>One boat.",
+            &[1],
+            Some("Boats"),
+            ("Boats", true),
+        );
+        // Several headings, none of them like the title.
+        check(
+            "<h1>Nets</h1><h1>Ropes</h1><p>One boat.",
+            &[2],
+            Some("The boats"),
+            ("The boats", true),
+        );
+        // Nothing says it.
+        check("<p>One boat.", &[0], None, ("One boat.", false));
+        // An item of a list is no title.
+        check(
+            "<ul><li>The boats</ul><p>One boat.",
+            &[0, 1],
+            Some("The boats"),
+            ("The boats", true),
+        );
+    }
+
+    #[test]
+    fn a_line_in_a_list_stays_there() {
+        let mut outline = outline("<ul><li>The boats</ul><p>One boat.");
+        let mut kept = vec![0, 1];
+        begin_with_title(&mut outline, &mut kept, Some("The boats"), None);
+        assert_eq!(kept, [2, 0, 1]);
+        assert_eq!(outline.blocks[0].kind, Kind::Paragraph);
+    }
+}

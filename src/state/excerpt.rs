@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::domain::excerpt::Excerpt;
+use crate::domain::words;
 use crate::evidence::Source;
 use crate::evidence::excerpt::{estimated, excerpt};
 use crate::markdown::{self, has_text, without};
@@ -46,7 +47,7 @@ pub fn excerpt_goods(page: &PageGoods, wanted: &Excerpt) -> Result<PageGoods, No
         members["headings"] = headings;
     }
     let stats = &mut members["stats"];
-    stats["word_count"] = text.split_whitespace().count().into();
+    stats["word_count"] = words::count(&text).into();
     stats["token_count"] = tokens(&text).into();
     stats["markdown_bytes"] = text.len().into();
     members["content_sha256"] = content_sha256.as_str().into();

@@ -13,6 +13,7 @@ use crate::domain::excerpt::{Extent, Selectors};
 use crate::domain::render::RenderNote;
 use crate::domain::time::UnixSeconds;
 use crate::domain::usage::Usage;
+use crate::domain::words;
 use crate::markdown::{
     ContentKind, ContentSource, ConvertError, Converter, Narrowing, Page, Settings, WALL_BYTES_MAX,
     Warning, has_text, wall_of_markdown,
@@ -279,7 +280,7 @@ pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde
             .map(|heading| json!({"level": heading.level, "text": heading.text}))
             .collect(),
         stats: json!({
-            "word_count": page.markdown.split_whitespace().count(),
+            "word_count": words::count(&page.markdown),
             "token_count": tokens,
             "token_method": "approx_chars_div_4",
             "bytes_fetched": facts.bytes_fetched,

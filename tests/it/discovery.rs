@@ -266,7 +266,7 @@ fn anybody_sees_that_it_runs_and_the_operator_what_is_sold() {
 #[test]
 fn figures_come_as_prometheus_text_too() {
     let rig = Rig::start();
-    rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
+    let sold = rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200).json();
     let public = rig
         .ask("GET", "/metrics")
         .header("Accept", "text/plain;version=0.0.4;q=0.9,*/*;q=0.1")
@@ -281,6 +281,7 @@ fn figures_come_as_prometheus_text_too() {
         "/v1/x402/access",
         "cache_requests",
         "fetch_total",
+        "extractions_total",
         "db_bytes",
         "settle_unknown",
         "retry_credits",
@@ -328,6 +329,13 @@ fn figures_come_as_prometheus_text_too() {
         text.contains(r#"route="/v1/x402/access",method="POST",code="200""#),
         "{text}"
     );
+    let confidence = sold["extraction"]["confidence"].as_f64();
+    let tenth = format!(
+        "{:.1}",
+        (confidence.expect("a share") * 10.0).floor() / 10.0
+    );
+    let line = format!("context402_extractions_total{{confidence=\"{tenth}\"}} 1\n");
+    assert!(text.contains(&line), "{line}: {text}");
 }
 
 /// openapi.json is the table: what it lists answers, and what answers is listed.

@@ -19,7 +19,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("metrics", &["sync"]),
     ("limits", &["domain", "outside", "sync"]),
     ("bounds", &[]),
-    ("markdown", &[]),
+    ("markdown", &["domain"]),
     ("evidence", &["domain", "markdown"]),
     ("signing", &[]),
     ("x402", &["domain", "signing"]),

@@ -2,8 +2,9 @@
 //! an instruction and a transition claim nothing. Knows English for all but questions and code, and no source.
 
 use crate::domain::closed_set::closed_set;
+use crate::domain::words::is_unspaced;
 use crate::evidence::engine::claims::{is_content, is_verb};
-use crate::evidence::reading::text::{is_unspaced, words};
+use crate::evidence::reading::text::words;
 use crate::evidence::reading::words::{does, known};
 use crate::markdown::PassageKind;
 

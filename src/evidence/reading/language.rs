@@ -1,7 +1,7 @@
 //! In which language a text is written, as far as its commonest words tell. Knows only what the engine treats
 //! differently: English, some languages whose stop words it has, and all others.
 
-use super::tokens::is_unspaced;
+use super::tokens::is_paired;
 use super::words::{does, known};
 
 /// Words that are looked at.
@@ -28,7 +28,7 @@ impl Language {
         let mut listed = vec![0_usize; others.len()];
         let pieces = text.split(|c: char| !c.is_alphabetic() && c != '\'' && c != '’');
         for word in pieces.filter(|word| !word.is_empty()).take(WORDS_MAX) {
-            if word.starts_with(is_unspaced) {
+            if word.starts_with(is_paired) {
                 unspaced += word.chars().take(100).count();
                 continue;
             }

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use crate::domain::words::is_unspaced;
 use crate::evidence::reading::words::number_of_word;
 
 /// An address; longer ones are refused long before (decisions, Numbers).
@@ -177,12 +178,6 @@ pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
         });
     }
     words
-}
-
-/// Scripts that write no space between words.
-pub(crate) fn is_unspaced(c: char) -> bool {
-    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
-        | '\u{0e00}'..='\u{0eff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 /// A number as it compares: thousands unparted, no zeros at either end that say nothing.

@@ -9,7 +9,7 @@ use super::language::Language;
 use super::words::{does, is_superlative, known, ordinal, scale, spelled_number};
 use scan::{after_address, fold, initials, is_year, number, number_part, number_value, word};
 
-pub(crate) use scan::is_unspaced;
+pub(crate) use scan::is_paired;
 
 /// More distinct forms than any page has; further ones are left out.
 const FORMS_MAX: usize = 200_000;
@@ -126,7 +126,7 @@ impl Lexicon {
                         at += c.len_utf8();
                         continue;
                     }
-                    if is_unspaced(c) {
+                    if is_paired(c) {
                         at = self.pairs(text, at, tokens);
                         continue;
                     }
@@ -144,7 +144,7 @@ impl Lexicon {
         let mut count = 0;
         let mut at = start;
         for c in text[start..].chars() {
-            if !is_unspaced(c) {
+            if !is_paired(c) {
                 break;
             }
             let end = at + c.len_utf8();

@@ -1,6 +1,7 @@
 //! What can be counted in a source's text without knowing what is asked: length, links, tone.
 
-use crate::evidence::reading::text::{is_unspaced, words};
+use crate::domain::words::is_unspaced;
+use crate::evidence::reading::text::words;
 
 /// As much of a text is measured; what follows rarely differs.
 const BYTES_MAX: usize = 512 * 1024;

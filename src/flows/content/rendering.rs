@@ -17,6 +17,7 @@ use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::render::{PlainPage, Render, RenderNote};
 use crate::domain::target::TargetUrl;
+use crate::domain::words;
 use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::markdown::{
     ContentKind, ConvertError, Converter, Narrowing, Page, Settings, Wall, Warning, has_text,
@@ -193,7 +194,7 @@ pub fn plain(page: &Page, kind: ContentKind, is_part: bool) -> PlainPage {
     let asks_only_for_scripts = page.wall == Some(Wall::Scripts);
     PlainPage {
         is_html: kind == ContentKind::Html,
-        words: page.markdown.split_whitespace().count() as u64,
+        words: words::count(&page.markdown) as u64,
         is_empty: asks_only_for_scripts || !has_text(&page.markdown),
         // Of a part, being short says nothing.
         is_thin: !is_part && warns(Warning::ThinContent),

@@ -617,6 +617,9 @@ async fn fetched_source(
     kept: Option<&PageRecord>,
 ) -> Result<SourcePage, Trouble> {
     let now = app.now();
+    if let Some(confidence) = fetched.page.confidence {
+        app.metrics.extraction(confidence);
+    }
     let page = page_goods(
         &fetched.page,
         &PageFacts {

@@ -10,6 +10,7 @@ use crate::domain::render::Render;
 use crate::domain::robots::Verdict;
 use crate::domain::target::TargetUrl;
 use crate::domain::time::PAGE_SECONDS;
+use crate::domain::words;
 use crate::flows::content::robots;
 use crate::flows::content::source::{self, Reader, Trouble};
 use crate::flows::internal;
@@ -69,8 +70,8 @@ pub async fn first_words(
     Ok(FirstWords {
         target_url: found.target_url,
         title: members["metadata"]["title"].as_str().map(str::to_owned),
-        markdown: beginning(markdown, WORDS_MAX).to_owned(),
-        word_count: markdown.split_whitespace().count(),
+        markdown: words::first(markdown, WORDS_MAX).to_owned(),
+        word_count: words::count(markdown),
     })
 }
 
@@ -86,33 +87,5 @@ async fn check_robots(app: &Shared, target_url: &str) -> Result<(), Refusal> {
             "The site's robots.txt asks programs not to read this page, so there is no free preview of it.",
         )),
         _ => Ok(()),
-    }
-}
-
-/// The text up to the end of so many words.
-fn beginning(text: &str, words_max: usize) -> &str {
-    let mut rest = text;
-    for _ in 0..words_max {
-        let word = rest.trim_start();
-        rest = &word[word.find(char::is_whitespace).unwrap_or(word.len())..];
-    }
-    text[..text.len() - rest.len()].trim_end()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_begins_with_its_first_words() {
-        for (text, words, expected) in [
-            ("one two three", 2, "one two"),
-            ("# one\n\ntwo\u{a0}three", 2, "# one"),
-            (" é\n", 5, " é"),
-            ("", 3, ""),
-            ("one", 0, ""),
-        ] {
-            assert_eq!(beginning(text, words), expected, "{text:?}");
-        }
     }
 }

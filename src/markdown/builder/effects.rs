@@ -98,6 +98,7 @@ impl Builder {
         let is_fragment = href.trim_start().starts_with('#');
         if is_fragment {
             self.begin_reference(&href);
+            self.note_by_number(&href, attributes);
         } else if let Some(url) = self.links.page(&href) {
             let rel = attributes.get("rel").unwrap_or_default();
             let title = attributes.get("title").unwrap_or_default();

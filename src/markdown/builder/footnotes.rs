@@ -17,6 +17,8 @@ pub(super) struct Footnotes {
     labels: HashSet<String>,
     /// The label that the open link leads to.
     open: Option<String>,
+    /// The open link is the number of a note.
+    is_number: bool,
 }
 
 /// What the ids of notes begin with, longer ones first.
@@ -48,14 +50,12 @@ impl Builder {
             return;
         };
         let sign = read.trim().trim_matches(['[', ']', '(', ')', '\u{A0}']);
-        if BACK.contains(&sign) {
+        let is_number = std::mem::take(&mut self.footnotes.is_number);
+        if BACK.contains(&sign) || (is_number && is_short(sign)) {
             self.writer.drop_link_text(plain);
             return;
         }
-        let is_sign = !sign.is_empty()
-            && sign.chars().count() <= 4
-            && (sign.bytes().all(|b| b.is_ascii_digit()) || !sign.contains(char::is_alphabetic));
-        let Some(label) = label.filter(|_| is_sign) else {
+        let Some(label) = label.filter(|_| is_short(sign)) else {
             return;
         };
         if self.footnotes.labels.len() >= REFERENCES_MAX || !self.writer.drop_link_text(plain) {
@@ -78,6 +78,31 @@ impl Builder {
         })
     }
 
+    /// Makes a note of the element that begins with this link, if the link is a number that was referred to and leads
+    /// back: `<p><a name="_ftn1" href="#_ftnref1">[1]</a> The note.`
+    pub(super) fn note_by_number(&mut self, href: &str, attributes: &Attributes<'_>) {
+        if self.footnotes.labels.is_empty() || !self.tables.is_empty() || !self.writer.is_empty() {
+            return;
+        }
+        let name = attributes.get("id").or_else(|| attributes.get("name"));
+        let Some(name) = name.and_then(|name| label(&name)) else {
+            return;
+        };
+        let leads_back = LEADING_BACK.iter().any(|part| href.contains(part));
+        let begun = self.open[self.placed..].iter_mut().rev();
+        let mut around = begun.filter(|open| open.tag.is_block());
+        let Some(block) = around.next().filter(|open| open.shape == Shape::Plain) else {
+            return;
+        };
+        if leads_back && self.footnotes.labels.remove(&name) {
+            block.shape = Shape::Note {
+                label: self.writer.label(&name),
+                is_word: false,
+            };
+            self.footnotes.is_number = true;
+        }
+    }
+
     /// Looks at the first words of a note.
     pub(super) fn settle_note(&mut self, finished: &Finished) {
         for open in &mut self.open[self.placed..] {
@@ -90,11 +115,19 @@ impl Builder {
     }
 }
 
+/// Digits or other signs.
+fn is_short(sign: &str) -> bool {
+    !sign.is_empty()
+        && sign.chars().count() <= 4
+        && (sign.bytes().all(|b| b.is_ascii_digit()) || !sign.contains(char::is_alphabetic))
+}
+
+/// What the ids of references hold.
+const LEADING_BACK: [&str; 3] = ["ref", "anchor", "back"];
+
 /// The label of the note with this id.
 fn label(id: &str) -> Option<String> {
-    let leads_back = ["ref", "anchor", "back"]
-        .iter()
-        .any(|part| id.contains(part));
+    let leads_back = LEADING_BACK.iter().any(|part| id.contains(part));
     let rest = PREFIXES.iter().find_map(|prefix| id.strip_prefix(prefix))?;
     let is_label = (1..=40).contains(&rest.len())
         && rest

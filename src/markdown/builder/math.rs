@@ -1,9 +1,16 @@
 //! Formulas as TeX, from what the usual renderers leave in a page: annotations and alternative texts of MathML, data
-//! attributes, scripts. MathML that names no TeX becomes a line that can be read. What the renderers draw is left out.
+//! attributes, scripts. MathML that names no TeX is written as TeX (`mathml`), or as text where it has no more structure than
+//! that. What the renderers draw is left out.
 
+use super::mathml::Element;
 use super::{Builder, Effect};
 use crate::markdown::attributes::{Attributes, Names};
 use crate::markdown::tag::Tag;
+
+/// MathML with more text and elements than this becomes plain text.
+const SIZE_MAX: usize = 8_192;
+/// What an element counts.
+const ELEMENT_SIZE: usize = 8;
 
 #[derive(Debug, Default)]
 pub(super) struct Math {
@@ -25,16 +32,36 @@ struct Formula {
     tex: String,
     /// The formula as a line of text.
     line: String,
+    /// Of its text and elements.
+    size: usize,
+    whole: Element,
     parts: Vec<Part>,
 }
 
 /// An open element of a formula.
 #[derive(Debug)]
-struct Part {
-    tag: Tag,
-    children: u32,
-    /// Where its line began, if it may need parentheses.
-    group: Option<usize>,
+enum Part {
+    Annotation,
+    Element(Element),
+}
+
+impl Formula {
+    fn innermost(&mut self) -> &mut Element {
+        let parts = self.parts.iter_mut().rev();
+        let mut elements = parts.filter_map(|part| match part {
+            Part::Element(element) => Some(element),
+            Part::Annotation => None,
+        });
+        elements.next().unwrap_or(&mut self.whole)
+    }
+
+    fn end_part(&mut self) {
+        if let Some(Part::Element(element)) = self.parts.pop()
+            && self.size <= SIZE_MAX
+        {
+            self.innermost().push(element.end());
+        }
+    }
 }
 
 static IMAGES: Names = Names::new(&[
@@ -113,49 +140,19 @@ impl Builder {
                 return Effect::Skip;
             }
         }
-        let mut group = None;
-        if let Some(around) = formula.parts.last_mut() {
-            if let Tag::MathJoin(join) = around.tag {
-                match (join, around.children) {
-                    ('√', _) | (_, 0) => {}
-                    ('±', 1) => formula.line.push('_'),
-                    ('±', _) => formula.line.push('^'),
-                    (';', _) => formula.line.push(' '),
-                    (join, _) => formula.line.push(join),
-                }
-                group = (!matches!(join, ';' | '√')).then_some(formula.line.len());
-            }
-            around.children += 1;
-        }
-        match tag {
-            Tag::MathJoin(';') if !formula.line.is_empty() => formula.line.push_str("; "),
-            Tag::MathJoin('√') => {
-                formula.line.push('√');
-                group = Some(formula.line.len());
-            }
-            _ => {}
-        }
-        formula.parts.push(Part {
-            tag,
-            children: 0,
-            group,
-        });
+        formula.size += ELEMENT_SIZE;
+        let part = match tag {
+            Tag::MathAnnotation => Part::Annotation,
+            Tag::MathPart(kind) => Part::Element(Element::new(Some(kind), attributes)),
+            _ => Part::Element(Element::default()),
+        };
+        formula.parts.push(part);
         Effect::MathPart
     }
 
     pub(super) fn end_part(&mut self) {
-        let Some(formula) = &mut self.math.open else {
-            return;
-        };
-        let from = formula.parts.pop().and_then(|part| part.group);
-        if let Some(from) = from
-            && let Some(inside) = formula.line.get(from..)
-            && inside.chars().count() > 1
-            && !inside.chars().all(char::is_alphanumeric)
-            && formula.line.len() - from < 2000
-        {
-            formula.line.insert(from, '(');
-            formula.line.push(')');
+        if let Some(formula) = &mut self.math.open {
+            formula.end_part();
         }
     }
 
@@ -164,27 +161,42 @@ impl Builder {
         let Some(formula) = &mut self.math.open else {
             return false;
         };
-        let around = formula.parts.last().map(|part| part.tag);
-        if around == Some(Tag::MathAnnotation) {
+        if matches!(formula.parts.last(), Some(Part::Annotation)) {
             formula.tex.push_str(text);
-        } else {
-            let visible = |c: &char| !matches!(c, '\u{2061}'..='\u{2064}');
-            formula.line.extend(text.trim().chars().filter(visible));
+            return true;
+        }
+        let visible = |c: &char| !matches!(c, '\u{2061}'..='\u{2064}');
+        formula.line.extend(text.trim().chars().filter(visible));
+        formula.size += text.trim().len();
+        if formula.size <= SIZE_MAX {
+            formula.innermost().text(text);
         }
         true
     }
 
     pub(super) fn end_math(&mut self) {
-        let Some(formula) = self.math.open.take() else {
+        let Some(mut formula) = self.math.open.take() else {
             return;
         };
         let is_display = formula.is_display;
         if !formula.tex.trim().is_empty() {
             self.formula(&formula.tex, is_display);
-        } else if formula.alternative.contains(['\\', '^', '_', '{']) || formula.line.is_empty() {
+            return;
+        }
+        if formula.alternative.contains(['\\', '^', '_', '{']) || formula.line.is_empty() {
             self.formula(&formula.alternative, is_display);
-        } else {
-            self.writer.text(&formula.line);
+            return;
+        }
+        while !formula.parts.is_empty() {
+            formula.end_part();
+        }
+        let tex = match formula.size <= SIZE_MAX {
+            true => formula.whole.end().tex(),
+            false => String::new(),
+        };
+        match tex.contains(['^', '_', '{']) {
+            true => self.formula(&tex, is_display),
+            false => self.writer.text(&formula.line),
         }
     }
 

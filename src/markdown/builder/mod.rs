@@ -12,6 +12,7 @@ mod footnotes;
 mod images;
 mod implied;
 mod math;
+mod mathml;
 mod skipped;
 pub(super) mod voices;
 
@@ -25,6 +26,7 @@ use super::outline::{Block, Kind, NodeId, Outline, PAGE, Role, Shape, Span};
 use super::select::counts::Counts;
 use super::select::model::Model;
 use super::select::names::Names;
+use super::shortcodes;
 use super::tag::{Name, Tag};
 use effects::Effect;
 
@@ -190,7 +192,10 @@ impl Builder {
             (None, None) => {
                 if !self.math_text(text) {
                     self.voice_text(text);
-                    self.writer.text(text);
+                    match self.full || self.writer.is_in_code() {
+                        true => self.writer.text(text),
+                        false => self.writer.text(&shortcodes::without(text)),
+                    }
                 }
             }
         }

@@ -72,6 +72,10 @@ impl Writer {
         self.text.len() == self.start && self.code.is_none() && self.listing.is_none()
     }
 
+    pub(super) fn is_in_code(&self) -> bool {
+        self.code.is_some()
+    }
+
     /// The current block without markup, as far as it is written.
     pub(super) fn plain(&self) -> &str {
         &self.plain

@@ -18,6 +18,8 @@ mod xlsx;
 mod xml;
 mod zip;
 
+use crate::domain::words;
+
 use super::escape::longest_backtick_run;
 use super::plain;
 use super::{ConvertError, Page, Settings, THIN_WORDS, Warning};
@@ -39,7 +41,7 @@ pub(super) fn text_page(text: &str, settings: &Settings) -> Result<Page, Convert
     if text.is_empty() {
         return Err(ConvertError::Empty);
     }
-    if (text.split_whitespace().count() as u64) < THIN_WORDS && row.is_prose {
+    if (words::count(&text) as u64) < THIN_WORDS && row.is_prose {
         page.warnings.push(Warning::ThinContent);
     }
     Ok(page)

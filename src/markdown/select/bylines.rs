@@ -92,3 +92,65 @@ fn is_apart(outline: &Outline, kept: &[u64], mut node: NodeId) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::outline;
+    use super::*;
+
+    /// Which blocks stay, if only those with `gate` in them were kept.
+    fn kept(html: &str) -> Vec<String> {
+        let outline = outline(html);
+        let text = |at: usize| outline.markdown(&outline.blocks[at]);
+        let mut is_kept: Vec<bool> = (0..outline.blocks.len())
+            .map(|at| text(at).contains("gate"))
+            .collect();
+        keep_bylines(&outline, &mut is_kept);
+        let kept = (0..outline.blocks.len()).filter(|&at| is_kept[at]);
+        kept.map(|at| text(at).to_owned()).collect()
+    }
+
+    fn post(author: &str, text: &str) -> String {
+        format!("<div><div class=author>{author}</div><p>{text}</p></div>")
+    }
+
+    #[test]
+    fn a_post_keeps_the_line_with_its_author() {
+        let posts = [
+            post("alice", "My gate squeaks."),
+            post("bob", "Oil the gate."),
+        ]
+        .concat();
+        assert_eq!(
+            kept(&posts),
+            ["alice", "My gate squeaks.", "bob", "Oil the gate."]
+        );
+        // Nothing of this post is kept.
+        let posts = format!("{posts}{}", post("carol", "Buy my watches."));
+        assert_eq!(kept(&posts).len(), 4);
+    }
+
+    #[test]
+    fn other_lines_stay_out() {
+        let long = "word ".repeat(BYLINE_WORDS_MAX as usize + 1);
+        let posts = [
+            post(&long, "My gate squeaks."),
+            "<div><div>bob</div><p>Oil the gate.</p></div>".to_owned(),
+            "<div><nav class=author>carol</nav><p>Paint the gate.</p></div>".to_owned(),
+            "<div><form><div class=author>dave</div></form><p>Sell the gate.</p></div>".to_owned(),
+        ];
+        assert_eq!(
+            kept(&posts.concat()),
+            [
+                "My gate squeaks.",
+                "Oil the gate.",
+                "Paint the gate.",
+                "Sell the gate."
+            ]
+        );
+        // The element around both holds all that is kept: the line is the page's.
+        let page =
+            "<div><div class=author>alice</div><p>My gate squeaks.</p><p>Oil the gate.</p></div>";
+        assert_eq!(kept(page), ["My gate squeaks.", "Oil the gate."]);
+    }
+}

@@ -110,3 +110,92 @@ pub(super) fn drop_other_articles(outline: &Outline, is_kept: &mut [bool]) {
         is_kept[at] = false;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::outline;
+    use super::*;
+
+    const PROSE: &str = "<p>Every gate squeaks in its own way, and all of them squeak when it rains for longer than a day, which \
+                         is what this article is about.</p>";
+
+    /// The texts of what is taken for comments where everything is kept.
+    fn found(html: &str, hints: &Hints, title: Option<usize>) -> Vec<String> {
+        let outline = outline(html);
+        let is_kept = vec![true; outline.blocks.len()];
+        let is_comment = under_article(&outline, hints, &is_kept, title);
+        let comments = outline.blocks.iter().zip(is_comment);
+        let comments = comments.filter_map(|(block, is_comment)| is_comment.then_some(block));
+        comments
+            .map(|block| outline.markdown(block).to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn comments_under_an_article_are_found_with_their_heading() {
+        let comments = "<div id=comments><p>Mine is silent.</p></div>";
+        let article = Hints::default();
+        let html = format!("{PROSE}<h3>2 Responses to Gates</h3>{comments}");
+        assert_eq!(
+            found(&html, &article, None),
+            ["2 Responses to Gates", "Mine is silent."]
+        );
+        let html = format!("{PROSE}<h3>More gates</h3>{comments}");
+        assert_eq!(found(&html, &article, None), ["Mine is silent."]);
+        // Nothing is named for comments.
+        let html = format!("{PROSE}<div id=notes><p>Mine is silent.</p></div>");
+        assert!(found(&html, &article, None).is_empty());
+        // Code may be named for what it shows.
+        let html = format!("{PROSE}<pre class=comment>// Mine</pre>");
+        assert!(found(&html, &article, None).is_empty());
+    }
+
+    #[test]
+    fn comments_that_are_the_page_are_none() {
+        let comments = format!("<div id=comments>{PROSE}</div>");
+        let article = Hints::default();
+        assert!(found(&comments, &article, None).is_empty());
+        let html = format!("{PROSE}{comments}");
+        assert_eq!(found(&html, &article, None).len(), 1);
+        let (mut talk, mut product) = (Hints::default(), Hints::default());
+        (talk.is_talk, product.is_product) = (true, true);
+        for hints in [talk, product] {
+            assert!(found(&html, &hints, None).is_empty());
+        }
+        // The title stands among them.
+        assert!(found(&html, &article, Some(1)).is_empty());
+        // A few words are no article.
+        let html = format!("<p>Gates.</p>{comments}");
+        assert!(found(&html, &article, None).is_empty());
+    }
+
+    /// Whether each block stays.
+    fn after_articles(html: &str) -> Vec<bool> {
+        let outline = outline(html);
+        let mut is_kept = vec![true; outline.blocks.len()];
+        drop_other_articles(&outline, &mut is_kept);
+        is_kept
+    }
+
+    #[test]
+    fn links_to_other_articles_are_dropped_below_the_last_words() {
+        let article = PROSE.repeat(5);
+        let links = "<p><a href=/a>Why do hinges rust</a>".repeat(3);
+        let kept =
+            |article: usize, links: usize| [vec![true; article], vec![false; links]].concat();
+        assert_eq!(after_articles(&format!("{article}{links}")), kept(5, 3));
+        // Two may be sources.
+        let two = "<p><a href=/a>Why do hinges rust</a>".repeat(2);
+        assert_eq!(after_articles(&format!("{article}{two}")), kept(7, 0));
+        // A page that has them before its last words, too, is made of them.
+        assert_eq!(
+            after_articles(&format!("{links}{article}{links}")),
+            kept(11, 0)
+        );
+        // Too short to be an article.
+        assert_eq!(after_articles(&format!("{PROSE}{links}")), kept(4, 0));
+        // More links than text.
+        let many = "<p><a href=/a>Why do hinges rust</a>".repeat(30);
+        assert_eq!(after_articles(&format!("{article}{many}")), kept(35, 0));
+    }
+}

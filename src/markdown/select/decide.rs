@@ -10,6 +10,7 @@ use super::comments;
 use super::hints::Hints;
 use super::reference;
 use super::repair::repair;
+use super::shares;
 use super::voices::Voices;
 
 /// Text of at least so many words is kept once.
@@ -60,6 +61,7 @@ pub(super) fn decide(
     if !is_whole && !hints.is_talk && !hints.is_product {
         comments::drop_other_articles(outline, &mut is_kept);
     }
+    shares::drop_shares(outline, &mut is_kept);
     let mut kept: Vec<usize> = (0..blocks.len()).filter(|&at| is_kept[at]).collect();
     if kept.is_empty() {
         let most =

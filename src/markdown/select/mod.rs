@@ -17,6 +17,7 @@ mod once;
 mod reference;
 mod repair;
 mod scale;
+mod shares;
 pub(super) mod training;
 pub(super) mod voices;
 

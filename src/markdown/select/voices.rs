@@ -432,3 +432,101 @@ fn is_apart(outline: &Outline, mut node: NodeId) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::outline;
+    use super::*;
+
+    const TEXTS: [(&str, &str, &str); 3] = [
+        (
+            "alice",
+            "2024-05-01",
+            "The hinge of my gate squeaks whenever it rains.",
+        ),
+        (
+            "bob",
+            "2024-05-02",
+            "Take the pin out and clean it with a brush.",
+        ),
+        (
+            "carol",
+            "2024-05-03",
+            "Graphite worked here, for two winters now.",
+        ),
+    ];
+
+    fn thread(post: impl Fn(&str, &str, &str) -> String) -> String {
+        TEXTS
+            .map(|(author, date, text)| post(author, date, text))
+            .concat()
+    }
+
+    /// The lines of a page, each post below its author; `None` if it is no discussion.
+    fn written(html: &str) -> Option<Vec<String>> {
+        let mut outline = outline(html);
+        let voices = Voices::of(&outline)?;
+        let mut is_kept = vec![false; outline.blocks.len()];
+        for (is_kept, block) in is_kept.iter_mut().zip(&outline.blocks) {
+            *is_kept = block.words >= TEXT_WORDS_MIN;
+        }
+        voices.keep(&outline, &mut is_kept);
+        let mut kept = (0..is_kept.len()).filter(|&at| is_kept[at]).collect();
+        voices.write(&mut outline, &mut kept);
+        let lines = kept.iter().map(|&at| outline.markdown(&outline.blocks[at]));
+        Some(lines.map(str::to_owned).collect())
+    }
+
+    fn expected() -> Vec<String> {
+        let said = |(author, date, text): (&str, &str, &str)| {
+            [format!("**{author}** · {date}"), text.to_owned()]
+        };
+        TEXTS.map(said).concat()
+    }
+
+    #[test]
+    fn named_posts_stand_below_their_authors() {
+        let html = thread(|author, date, text| {
+            format!(
+                "<div class=post><span class=author>{author}</span> <time datetime={date}>May</time>\
+                 <div class=post-content><p>{text}</p></div><div class=signature>Sent from my shed, with love</div></div>"
+            )
+        });
+        assert_eq!(written(&html), Some(expected()));
+    }
+
+    #[test]
+    fn posts_that_nothing_names_are_known_by_repetition() {
+        let html = thread(|author, date, text| {
+            format!(
+                "<li><b class=author>{author}</b> <time datetime={date}>May</time><p>{text}</p></li>"
+            )
+        });
+        assert_eq!(written(&format!("<ul>{html}</ul>")), Some(expected()));
+        // An author alone, a text with one author, and a list of names are no discussion.
+        assert_eq!(
+            written("<p class=author>alice</p><p>The hinge of my gate squeaks.</p>"),
+            None
+        );
+        let names = "<li><b class=author>alice</b></li>".repeat(4);
+        assert_eq!(written(&format!("<ul>{names}</ul>")), None);
+    }
+
+    #[test]
+    fn days_are_read_only_where_there_is_no_doubt() {
+        for (line, expected) in [
+            ("Posted on May 1, 2024 at 4:28 pm", Some("2024-05-01")),
+            ("2024-05-01T10:00:00Z", Some("2024-05-01")),
+            (
+                "[May 1, 2024](https://a.example/2020-01-01)",
+                Some("2024-05-01"),
+            ),
+            ("Joined May 1, 2024", None),
+            ("Dabei seit 2024-05-01", None),
+            ("Post 12 of 40", None),
+            ("", None),
+        ] {
+            assert_eq!(day_in(line).as_deref(), expected, "{line}");
+        }
+    }
+}

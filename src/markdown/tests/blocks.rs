@@ -233,6 +233,25 @@ fn code_as_highlighters_leave_it() {
     );
 }
 
+/// Notes that are no items: their numbers lead back. Substack, and pages that Word has written.
+#[test]
+fn footnotes_begin_with_their_numbers() {
+    check(
+        "<p>a<a id=footnote-anchor-1-9 href=#footnote-1-9>1</a> b<div class=footnote><a id=footnote-1-9 href=#footnote-anchor-1-9>1</a>\
+         <div><p>One note.<p>More.</div></div>",
+        "a[^1-9] b\n\n[^1-9]: One note.\n\n    More.",
+    );
+    check(
+        "<p>a<a name=_ftnref1 href=#_ftn1>[1]</a><p><a name=_ftn1 href=#_ftnref1>[1]</a> One note.<p>b",
+        "a[^1]\n\n[^1]: One note.\n\nb",
+    );
+    // Nothing refers to it.
+    check(
+        "<p><a name=_ftn1 href=#_ftnref1>[1]</a> One note.",
+        "[1] One note.",
+    );
+}
+
 #[test]
 fn footnotes() {
     let notes = "<ol><li id='fn:1'><p>The first note.<a href='#fnref:1'>↩︎</a><p>More.<li id=fn-b>Word<li id=fn3>Third note</ol>";

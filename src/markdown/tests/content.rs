@@ -46,6 +46,41 @@ fn main_content_is_found() {
     assert_eq!(main_page(&single).markdown, expected);
 }
 
+/// A review found raw shortcodes and share links among the text.
+#[test]
+fn remains_of_a_site_are_no_content() {
+    let story = story();
+    let shares = "<a href='https://www.facebook.com/sharer/sharer.php?u=x'>Facebook</a> <a href='https://twitter.com/intent/tweet?text=x'>Tweet</a>";
+    let converted = |inside: &str| {
+        main_page(&format!(
+            "<title>Boats</title><article><h1>The boats of Orrin</h1>{inside}</article>"
+        ))
+        .markdown
+    };
+    let clean = converted(&story);
+    assert!(clean.contains(STORY[3]), "{clean}");
+    assert_eq!(converted(&format!("<p>Share: {shares}</p>{story}")), clean);
+    assert_eq!(
+        converted(&format!("{story}<h4>Share this</h4><p>{shares}</p>")),
+        clean
+    );
+    assert_eq!(
+        converted(&format!("[vc_row css=\"x\"]{story}<p>[/vc_row]</p>")),
+        clean
+    );
+    let code = converted(&format!(
+        "{story}<p>Write <code>[vc_row]</code> to begin a row of the page.</p>"
+    ));
+    assert!(code.contains("`[vc_row]`"), "{code}");
+    let in_prose = converted(&format!(
+        "{story}<p>Whoever likes the boats may show <a href='https://twitter.com/intent/tweet?text=x'>this page</a> to others in the village.</p>"
+    ));
+    assert!(
+        in_prose.contains("[this page](https://twitter.com/intent/tweet"),
+        "{in_prose}"
+    );
+}
+
 #[test]
 fn selection_falls_back_to_the_page() {
     let text = words(80);

@@ -53,11 +53,11 @@ fn formulas() {
     check(
         "x <mjx-container><mjx-math>drawn</mjx-math><mjx-assistive-mml><math><mfrac><mrow><mi>a</mi><mo>+</mo>\
          <mi>b</mi></mrow><msup><mi>c</mi><mn>2</mn></msup></mfrac></math></mjx-assistive-mml></mjx-container>",
-        "x (a+b)/(c^2)",
+        "x $\\frac{a+b}{c^2}$",
     );
     check(
         "<b>x</b> <math><mspace/><msup><mi/><mi>a</mi></span></b></math>b <math><mi>c</mi> <p>d",
-        "**x** ^ab c\n\nd",
+        "**x** ${}^a$b c\n\nd",
     );
     check(
         "x <math><mi>a</mi><annotation-xml encoding=MathML-Content><apply><plus/><ci>a</ci></apply></annotation-xml><mo>+</mo><annotation/></math>y",
@@ -76,6 +76,106 @@ fn formulas() {
     check(
         "<table><tr><th>a<th>b<tr><td><math alttext='\\|x|_2'><mi>x</mi></math><td>c</table>",
         "| a | b |\n| --- | --- |\n| $\\Vert x\\vert _2$ | c |",
+    );
+}
+
+/// A review found `(n/k)p^k` for a binomial coefficient.
+#[test]
+fn mathml_becomes_tex() {
+    for (mathml, tex) in [
+        (
+            "<mrow><mo>(</mo><mfrac linethickness=0><mi>n</mi><mi>k</mi></mfrac><mo>)</mo></mrow><msup><mi>p</mi><mi>k</mi></msup>",
+            r"\binom{n}{k}p^k",
+        ),
+        (
+            "<mfenced><mfrac linethickness='0px'><mi>n</mi><mi>k</mi></mfrac></mfenced>",
+            r"\binom{n}{k}",
+        ),
+        (
+            "<mfrac linethickness=0.5px><mi>n</mi><mi>k</mi></mfrac>",
+            r"\frac{n}{k}",
+        ),
+        (
+            "<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></munderover><msub><mi>x</mi><mi>i</mi></msub>",
+            r"\sum_{i=1}^nx_i",
+        ),
+        (
+            "<msubsup><mo>∫</mo><mn>0</mn><mi>∞</mi></msubsup><mi>f</mi>",
+            r"\int_0^{\infty}f",
+        ),
+        (
+            "<munder><mi>lim</mi><mrow><mi>x</mi><mo>→</mo><mn>0</mn></mrow></munder>",
+            r"\lim_{x\to0}",
+        ),
+        (
+            "<mo>[</mo><mtable><mtr><mtd><mn>1</mn></mtd><mtd><mn>0</mn></mtd></mtr><mtr><mtd><mn>0</mn></mtd><mtd><mn>1</mn></mtd></mtr></mtable><mo>]</mo>",
+            r"\begin{bmatrix} 1 & 0 \\ 0 & 1 \end{bmatrix}",
+        ),
+        (
+            "<mo>|</mo><mi>x</mi><mo>|</mo><mo>=</mo><mrow><mo>{</mo><mtable><mtr><mtd><mi>x</mi></mtd><mtd><mtext>if </mtext><mi>x</mi><mo>≥</mo><mn>0</mn></mtd></mtr><mtr><mtd><mo>−</mo><mi>x</mi></mtd><mtd><mtext>otherwise</mtext></mtd></mtr></mtable></mrow>",
+            r"|x|=\begin{cases} x & \text{if }x\ge0 \\ -x & \text{otherwise} \end{cases}",
+        ),
+        (
+            "<mtable><mtr><mtd><mi>a</mi></mtd></mtr><mtr><mtd><mi>b</mi></mtd></mtr></mtable>",
+            r"\begin{matrix} a \\ b \end{matrix}",
+        ),
+        (
+            "<mroot><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mn>3</mn></mroot>",
+            r"\sqrt[3]{a+b}",
+        ),
+        (
+            "<msqrt><mi>a</mi><mo>+</mo><mn>1</mn></msqrt>",
+            r"\sqrt{a+1}",
+        ),
+        (
+            "<msup><mrow><mo>(</mo><mi>a</mi><mo>)</mo></mrow><mn>12</mn></msup>",
+            "{(a)}^{12}",
+        ),
+        ("<msup><mi>f</mi><mo>′</mo></msup>", r"f^{\prime}"),
+        (
+            "<mover><mi>x</mi><mo>^</mo></mover><mo>·</mo><mover><mi>v</mi><mo>→</mo></mover>",
+            r"\hat{x}\cdot\vec{v}",
+        ),
+        (
+            "<munder><mrow><mi>a</mi><mi>b</mi></mrow><mo>⏟</mo></munder>",
+            r"\underbrace{ab}",
+        ),
+        (
+            "<munderover><mi>A</mi><mi>b</mi><mi>c</mi></munderover>",
+            r"\underset{b}{\overset{c}{A}}",
+        ),
+        (
+            "<mi>sin</mi><mi>x</mi><mo>⁡</mo><msup><mi>rank</mi><mn>2</mn></msup>",
+            r"\sin x{\mathrm{rank}}^2",
+        ),
+        (
+            "<mi>α</mi><mi>x</mi><mo>%</mo><mphantom><mi>q</mi></mphantom><mfrac><mn>1</mn><mn>2</mn></mfrac>",
+            r"\alpha x\%\frac{1}{2}",
+        ),
+        (
+            "<mfenced open='[' separators=';'><mi>a</mi><msup><mi>b</mi><mn>2</mn></msup></mfenced>",
+            "[a;b^2)",
+        ),
+        // Parts are missing, or stand in no element.
+        (
+            "<mfrac><mi>a</mi></mfrac><msup><mi>b</mi><mn>2</mn></msup>",
+            "ab^2",
+        ),
+        ("<msub><mi>a</mi>", "a"),
+    ] {
+        let expected = match tex.contains(['^', '_', '{']) {
+            true => format!("x ${tex}$"),
+            false => format!("x {tex}"),
+        };
+        check(&format!("x <math>{mathml}</math>"), &expected);
+    }
+    // No structure that text could not show.
+    check("x <math><mi>α</mi><mo>≤</mo><mn>1</mn></math>", "x α≤1");
+    // Too large to be written as TeX.
+    let sum = "<msup><mi>a</mi><mn>2</mn></msup>".repeat(2_000);
+    check(
+        &format!("x <math>{sum}</math>"),
+        &format!("x {}", "a2".repeat(2_000)),
     );
 }
 

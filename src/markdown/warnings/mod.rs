@@ -6,9 +6,9 @@ mod phrases;
 #[cfg(test)]
 mod tests;
 
-use super::ContentSource;
 use super::metadata::Collected;
 use super::outline::Outline;
+use super::{ContentSource, THIN_WORDS};
 use phrases::{
     CAPTCHA_SCRIPTS, CAPTCHA_TEXTS, CAPTCHA_TITLES, CHALLENGE_SCRIPTS, LOGIN_TEXTS, LOGIN_TITLES,
     PAYWALL_TEXTS, SCRIPT_WALLS,
@@ -98,8 +98,6 @@ impl Warning {
     }
 }
 
-/// Fewer kept words than this are worth a warning.
-const WORDS_THIN: u64 = 50;
 /// A page of so few words with this many scripts is most likely made by them.
 const SCRIPTS_MANY: u32 = 5;
 /// Walls say a little about themselves; a page with more than this is not one.
@@ -162,7 +160,7 @@ fn text(facts: &Facts<'_>) -> String {
 
 impl Facts<'_> {
     fn is_thin(&self) -> bool {
-        self.words < WORDS_THIN || self.source == ContentSource::Description
+        self.words < THIN_WORDS || self.source == ContentSource::Description
     }
 
     /// Forums that serve scripts a login form serve the thread as well, in `<noscript>`: the result counts.
@@ -171,7 +169,7 @@ impl Facts<'_> {
     }
 
     fn needs_scripts(&self, text: &str) -> bool {
-        let is_thin = self.own_words < WORDS_THIN;
+        let is_thin = self.own_words < THIN_WORDS;
         let asks =
             self.collected.asks_for_scripts() || self.collected.scripts.count >= SCRIPTS_MANY;
         (is_thin && asks)

@@ -1,4 +1,5 @@
 use super::*;
+use crate::markdown::ContentKind;
 
 #[test]
 fn every_warning_has_its_words() {
@@ -44,13 +45,17 @@ fn check(html: &str, expected: &[Warning]) {
 }
 
 fn page(html: &str) -> crate::markdown::Page {
+    converted(ContentKind::Html, html)
+}
+
+fn converted(kind: ContentKind, text: &str) -> crate::markdown::Page {
     let mut converter = crate::markdown::Converter::new(crate::markdown::Settings {
-        kind: crate::markdown::ContentKind::Html,
+        kind,
         url: url::Url::parse("https://example.org/a").expect("a valid URL"),
         charset: None,
         full: false,
     });
-    converter.push(html.as_bytes()).expect("HTML");
+    converter.push(text.as_bytes()).expect("text");
     converter.finish().expect("a page")
 }
 
@@ -182,4 +187,15 @@ fn pages_that_need_scripts_are_called_so() {
 fn a_page_that_ends_too_early_is_called_so() {
     check(&format!("{}<script>var a = ", words(60)), &[Truncated]);
     check(&words(60), &[]);
+}
+
+#[test]
+fn in_a_script_without_spaces_each_character_is_a_word() {
+    let of = |characters: usize| "退".repeat(characters);
+    check(&format!("<p>{}</p>", of(60)), &[]);
+    check(&format!("<p>{}</p>", of(48)), &[ThinContent]);
+    for kind in [ContentKind::PlainText, ContentKind::Markdown] {
+        assert_eq!(converted(kind, &of(60)).warnings, []);
+        assert_eq!(converted(kind, &of(49)).warnings, [ThinContent]);
+    }
 }

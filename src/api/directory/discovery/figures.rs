@@ -111,6 +111,7 @@ fn add_private(body: &mut Value, metrics: &Metrics) {
     let revenue = metrics.revenue_units.sum();
     body["cache"] = json!({"hits": hits, "misses": misses});
     body["fetches"] = metrics.fetches.json();
+    body["extractions"] = metrics.extractions.json();
     body["margin_rejections"] = metrics.margin_rejections.sum().into();
     body["refusals"] = metrics.refusals.json();
     body["settle_unknown"] = metrics.settle_unknown.sum().into();

@@ -119,7 +119,7 @@ fn context_response() -> Value {
             "status": {"const": "success"}, "target_url": text(), "tier": {"enum": Tier::NAMES}, "markdown": text(),
             "final_url": text(), "content_source": text(), "extraction": object(&["confidence"], json!({"confidence": {"type": ["number", "null"]}})), "metadata": metadata(), "links": list(json!({"text": text(), "url": text(), "rel": {"type": ["string", "null"]}})),
             "headings": list(json!({"level": {"type": "integer"}, "text": text()})),
-            "stats": {"type": "object"}, "content_sha256": text(), "source_sha256": text(), "fetched_at": {"type": "integer"},
+            "stats": stats(), "content_sha256": text(), "source_sha256": text(), "fetched_at": {"type": "integer"},
             "warnings": {"type": "array", "items": object(&["code", "message"], json!({"code": text(), "message": text()}))},
             "policy": object(&["robots", "content_signal", "meta_robots"], json!({
                 "robots": {"enum": ["allowed", "disallowed", "unknown"]},
@@ -130,6 +130,19 @@ fn context_response() -> Value {
             })), "cache": {"type": "object"},
             "rendered": {"type": "boolean"}, "render_ms": {"type": "integer"},
             "payment": {"type": "object"}, "ueg_receipt": {"type": "object"}, "request_id": text(), "excerpt": excerpt(),
+        }),
+    )
+}
+
+fn stats() -> Value {
+    let number = || json!({"type": "integer"});
+    let word_count = "Words of the markdown. Each character of a script without spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese) counts as one.";
+    object(
+        &["word_count", "token_count"],
+        json!({
+            "word_count": {"type": "integer", "description": word_count}, "token_count": number(),
+            "token_method": {"type": "string"}, "bytes_fetched": number(), "markdown_bytes": number(),
+            "fetch_ms": number(), "extract_ms": number(),
         }),
     )
 }

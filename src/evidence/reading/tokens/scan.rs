@@ -2,6 +2,8 @@
 
 use icu_normalizer::properties::{CanonicalDecompositionBorrowed, Decomposed};
 
+use crate::domain::words::is_unspaced;
+
 /// The end of capital letters with a dot after each, two at least.
 pub(crate) fn initials(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start;
@@ -31,7 +33,7 @@ fn wide_word(text: &str, start: usize) -> usize {
         let is_letter = if c.is_ascii() {
             c.is_ascii_alphabetic()
         } else {
-            c.is_alphanumeric() && !is_unspaced(c)
+            c.is_alphanumeric() && !is_paired(c)
         };
         let mut joins = || {
             let next = rest.peek().map(|(_, next)| *next);
@@ -73,7 +75,7 @@ pub(crate) fn number(text: &str, start: usize) -> usize {
     const SUFFIXES: &[&str] = &["st", "nd", "rd", "th", "s", "%"];
     let end = start + number_part(&text[start..]);
     let rest = &text[end..];
-    let follows = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() && !is_unspaced(c));
+    let follows = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() && !is_paired(c));
     let suffix = SUFFIXES
         .iter()
         .find(|suffix| rest.starts_with(**suffix) && !follows(&rest[suffix.len()..]));
@@ -120,22 +122,9 @@ pub(crate) fn after_address(text: &str, at: usize, known_end: &mut Option<usize>
     }
 }
 
-/// Scripts that put no spaces between words.
-pub(crate) fn is_unspaced(c: char) -> bool {
-    matches!(
-        u32::from(c),
-        0x0e00..=0x0eff
-            | 0x1000..=0x109f
-            | 0x1780..=0x17ff
-            | 0x3005..=0x3007
-            | 0x3040..=0x30ff
-            | 0x31f0..=0x31ff
-            | 0x3400..=0x4dbf
-            | 0x4e00..=0x9fff
-            | 0xac00..=0xd7af
-            | 0xf900..=0xfaff
-            | 0x20000..=0x3ffff
-    )
+/// Characters that are compared in pairs: scripts without spaces, and Korean, whose words carry endings.
+pub(crate) fn is_paired(c: char) -> bool {
+    is_unspaced(c) || ('\u{ac00}'..='\u{d7af}').contains(&c)
 }
 
 /// A character without its accents; combining marks vanish.

@@ -36,6 +36,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use url::Url;
 
+use crate::domain::words;
+
 use super::super::inline::Writer;
 use super::super::render::push_escaped_line;
 use super::super::{ConvertError, Heading, LINKS_MAX, Link, Page, Settings, THIN_WORDS, Warning};
@@ -243,7 +245,7 @@ fn written(pages: &[Vec<Paragraph>]) -> Page {
                 page.markdown.push('\n');
             }
             was_item = paragraph.is_item;
-            words += paragraph.text.split_whitespace().count() as u64;
+            words += words::count(&paragraph.text) as u64;
             push_paragraph(&mut page, paragraph);
         }
     }
