@@ -72,8 +72,8 @@ PAGES = {
     "/away": '<script>location.href="http://127.0.0.1:4890/away"</script>',
     "/redirects": "",
     "/photos": '<h1>Photos</h1><p>%s</p><img src=/photo.png><p>The ferry leaves at nine in the morning.</p><p>%s</p>' % (filler("before", 60), filler("behind", 60)),
-    # What is cited has no button in it, so that its words stand there, but not one behind the other.
-    "/marked": '<h1>Marked</h1><p>%s</p><p>The ferry leaves at nine in the morning from the old north quay <button>Copy</button> and returns at six in the evening.</p><p>%s</p>' % (filler("before", 60), filler("behind", 60)),
+    # A script writes another end of the sentence that is cited.
+    "/changed": '<h1>Changed</h1><p>%s</p><p id=r>The ferry leaves at nine in the morning from the old north quay and returns at six in the evening.</p><p>%s</p><script>r.textContent="The ferry leaves at nine in the morning from the old north quay, weather permitting."</script>' % ("Boats come and go all day long, and nobody counts them. " * 12, "Gulls sit on every roof of the town and sleep there. " * 12),
     "/static": "<h1>Static</h1><p>%s</p>" % filler("plain", 120),
 }
 APP = 'root.innerHTML="<h1>The app</h1>"+Array.from({length:12},(x,i)=>"<p>Paragraph "+i+". %s</p>").join("")' % SENTENCE
