@@ -157,20 +157,23 @@ check('a settlement slower than the page asks again is waited for, also after a 
     page.on('response', (reply) => {
       if (reply.request().method() === 'POST') statuses.push(reply.status());
     });
-    await page.click(PAY);
-    await page.waitForFunction(
-      () => /^There is no answer yet/.test(document.getElementById('wallet-status').textContent), undefined, { timeout: 30_000 });
-    await page.reload();
-    assert.equal(await page.textContent(PAY), 'Ask again with the same payment');
-    await page.click(PAY);
-    await answered(page);
+    const rounds = ['first', 'after a reload', 'once more', 'once more', 'once more'];
+    for (const round of rounds) {
+      await page.click(PAY);
+      await page.waitForFunction(
+        () => /^There is no answer yet|is below/.test(document.getElementById('wallet-status').textContent),
+        undefined, { timeout: 60_000 });
+      if (await page.isVisible('#wallet-answer')) break;
+      await page.reload();
+      assert.equal(await page.textContent(PAY), 'Ask again with the same payment', round);
+    }
     assert.match(await page.textContent('#wallet-text'), PAGE_WORDS);
   }, { seller: impatient.url }));
   assert.equal(gained, PRICES.fresh);
   assert.equal(wallet.signed.length, 1);
   assert.ok(statuses.includes(503) && statuses.includes(409), `answered ${statuses}`);
   await impatient.stop();
-}, { secondsMax: 120 });
+}, { secondsMax: 180 });
 
 check('a payment that was charged and is answered no more ends: it says so, and the button starts over', async () => {
   const wallet = newWallet();
