@@ -29,7 +29,7 @@ struct Shared {
 impl Progress {
     /// `doing` as in "Verifying the backup".
     pub(in crate::cli) fn start(doing: &'static str) -> Progress {
-        Progress::shown(doing, Shared::default(), io::stderr().is_terminal())
+        Progress::begin(doing, Shared::default(), io::stderr().is_terminal())
     }
 
     /// For a command that writes its output meanwhile. On a terminal that output shows how far it is.
@@ -43,10 +43,10 @@ impl Progress {
             total: total.unwrap_or_default(),
             ..Shared::default()
         };
-        Progress::shown(doing, shared, is_shown)
+        Progress::begin(doing, shared, is_shown)
     }
 
-    fn shown(doing: &'static str, shared: Shared, is_shown: bool) -> Progress {
+    fn begin(doing: &'static str, shared: Shared, is_shown: bool) -> Progress {
         let shared = Arc::new(shared);
         let seen = shared.clone();
         let shower = is_shown.then(|| std::thread::spawn(move || show(doing, &seen)));
