@@ -359,9 +359,10 @@ pub const BOUNDS: &[Held] = &[
         what: "Requests that wait for the outcome of an identical one",
         place: Memory,
         bounds: &[Constant("src/state/in_flight/payloads.rs::WAITING_MAX")],
-        at_bound: "409 at once.",
+        at_bound: "409 at once; 503 with settlement_unknown where the payment may be charged already.",
         enforced: &["src/state/in_flight/payloads.rs::join"],
-        tests: &["tests/it/limits.rs::two_hundred_identical_requests_are_one_charge"],
+        tests: &["tests/it/limits.rs::two_hundred_identical_requests_are_one_charge",
+            "tests/it/limits.rs::a_payment_under_settlement_is_never_called_uncharged"],
     },
     Held {
         what: "Sales that wait for their payer's turn",

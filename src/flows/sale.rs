@@ -42,6 +42,7 @@ use crate::flows::sale::verified::Verified;
 use crate::state::delivered::Delivered;
 use crate::state::in_flight::{Clients, End, Joined, Outcome, Reservation};
 use crate::x402::proof::PaymentProof;
+use crate::x402::wire::PaymentRequirements;
 
 /// A paid request that has passed validation.
 #[derive(Clone, Debug)]
@@ -69,9 +70,13 @@ pub async fn sell(app: &Shared, request: PaidRequest, proof: PaymentProof) -> Ou
             run.finish(&outcome);
             outcome
         }
-        Joined::Waits(landed) => follow(landed).await,
+        Joined::Waits(landed) => match follow(landed).await {
+            Some(outcome) => outcome,
+            // The first request's task panicked. The client can repeat the request.
+            None => Err(worked_on(app, &request.purchase, &proof, Code::Internal)),
+        },
         Joined::Other => Err(replayed("This payment is being used for another purchase.")),
-        Joined::Full => Err(in_use()),
+        Joined::Full => Err(worked_on(app, &request.purchase, &proof, Code::Conflict)),
         Joined::TooMany => Err(Refusal::new(
             Code::RateLimited,
             "Too many of your payments are in progress. This one was not used: repeat the same request later.",
@@ -86,10 +91,7 @@ async fn lead(
     clients: Clients,
 ) -> Outcome {
     let terms = verified::check_terms(app, &request.purchase, &proof);
-    let offered = terms
-        .as_ref()
-        .unwrap_or(&app.offers.of(&request.purchase).requirements);
-    let key = payment_key(offered, proof.from(), proof.nonce());
+    let key = key_of(app, &request.purchase, &proof, &terms);
     // First, even before the time window: a payment with an unknown settlement must never get a 402.
     let asker = Asker {
         payload_hash: proof.payload_hash(),
@@ -220,19 +222,36 @@ pub fn in_use() -> Refusal {
     Refusal::of(Code::Conflict)
 }
 
-async fn follow(mut landed: watch::Receiver<Option<Outcome>>) -> Outcome {
-    match landed.wait_for(Option::is_some).await {
-        // Requests that waited for it do not count as redeliveries.
-        Ok(outcome) => outcome
-            .clone()
-            .unwrap_or_else(|| Err(in_use()))
-            .map(|delivered| Delivered {
-                redelivery_of: None,
-                ..delivered
-            }),
-        // The first request's task panicked, so it has no outcome. The client can repeat the request.
-        Err(_) => Err(Refusal::of(Code::Internal)),
+/// The outcome of the request that works on the same payment; none if it ended without one.
+async fn follow(mut landed: watch::Receiver<Option<Outcome>>) -> Option<Outcome> {
+    let outcome = landed.wait_for(Option::is_some).await.ok()?.clone()?;
+    // Requests that waited for it do not count as redeliveries.
+    Some(outcome.map(|delivered| Delivered {
+        redelivery_of: None,
+        ..delivered
+    }))
+}
+
+/// The refusal of a payment that another request works on: `code`, unless its money may have moved already.
+fn worked_on(app: &Shared, purchase: &Purchase, proof: &PaymentProof, code: Code) -> Refusal {
+    let terms = verified::check_terms(app, purchase, proof);
+    let key = key_of(app, purchase, proof, &terms);
+    match app.store.look_up(|snapshot| snapshot.payment(key)) {
+        Ok(Some(payment)) if payment.may_have_moved() => settle::not_known(None),
+        Ok(_) => Refusal::of(code),
+        Err(error) => error.into(),
     }
+}
+
+fn key_of(
+    app: &Shared,
+    purchase: &Purchase,
+    proof: &PaymentProof,
+    terms: &Result<PaymentRequirements, Refusal>,
+) -> PaymentKey {
+    let offered = &app.offers.of(purchase).requirements;
+    let offered = terms.as_ref().unwrap_or(offered);
+    payment_key(offered, proof.from(), proof.nonce())
 }
 
 /// A settlement has definitely failed: no money moved, nothing is delivered.

@@ -204,6 +204,36 @@ fn two_hundred_identical_requests_are_one_charge() {
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
+/// Those who find no place to wait while the payment is being settled read that it may be charged.
+#[test]
+fn a_payment_under_settlement_is_never_called_uncharged() {
+    let rig = Rig::with(|resolved| {
+        resolved.set("payment.settle_wait_seconds_max", "20");
+        resolved.set("payment.settle_seconds_max", "20");
+    });
+    rig.facilitator.settles(Says::Slow(Duration::from_secs(4)));
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    let ask = rig.order(ARTICLE, "fresh").paid(&payment.header);
+    let answers = thread::scope(|scope| {
+        let first = scope.spawn(|| ask.send());
+        until("the settlement has begun", || {
+            rig.facilitator.settle_calls() == 1
+        });
+        let answers = ask.send_at_once(190);
+        first.join().expect("an answer").expect(200);
+        answers
+    });
+    let (served, turned_away): (Vec<_>, Vec<_>) =
+        answers.into_iter().partition(|answer| answer.status == 200);
+    assert!(served.len() >= 128 && !turned_away.is_empty());
+    for answer in turned_away {
+        answer.refused_charged(503, "settlement_unknown");
+    }
+    assert_eq!(rig.facilitator.settle_calls(), 1);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
+}
+
 /// Different buyers at once each get what they paid for.
 #[test]
 fn many_buyers_at_once_are_all_served() {
