@@ -361,7 +361,7 @@ fn number(value: &str) -> Cow<'_, str> {
         .parse::<f64>()
         .map(|number| format!("{number:.14e}").parse::<f64>());
     Cow::Owned(match rounded {
-        Ok(Ok(rounded)) if rounded == 0.0 => "0".to_owned(),
+        Ok(Ok(0.0)) => "0".to_owned(),
         Ok(Ok(rounded)) if (1e-4..1e15).contains(&rounded.abs()) => rounded.to_string(),
         Ok(Ok(rounded)) if rounded.is_finite() => format!("{rounded:E}"),
         _ => value.to_owned(),
