@@ -165,7 +165,7 @@ impl OrderEmails {
         // SECURITY: anybody may have left a lead in the payer's name, so its text is not quoted.
         let is_own = !tables.is_mail_only(id)? && !order.question.trim().is_empty();
         let question = is_own.then(|| without_links(&order.question));
-        // Its reader finds the same damage, and is told; the e-mail and its links are sent all the same.
+        // A reader of the report meets the same damage; the e-mail and its links are sent anyway.
         let document = match tables.blob(report.document) {
             Err(StoreError::Damaged { .. }) => None,
             document => document?,

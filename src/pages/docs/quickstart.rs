@@ -125,7 +125,7 @@ fn key(site: &Site<'_>) -> Markup {
             },
             FacilitatorMode::Real => p {
                 "You need a private key with a little USDC on " (site.network_name()) ". No ETH: the facilitator pays the gas "
-                "fees. Export one from a wallet of yours, or make one and send USDC to its address:"
+                "fees. Export one from your wallet, or make one and send USDC to its address:"
             },
         }
         (parts::code("Shell", "openssl rand -hex 32 > buyer.key\nchmod 600 buyer.key"))

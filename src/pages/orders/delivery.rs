@@ -20,7 +20,7 @@ pub struct DeliveryView<'a> {
     /// The status of the order, in a sentence or two.
     pub message: &'a str,
     pub order_id: Option<&'a str>,
-    /// What was ordered; none before it is known, and for whom it is not to be shown.
+    /// What was ordered; none before it is known, and where it must not be shown.
     pub ordered: Option<Ordered<'a>>,
     /// Where a payment that failed is made again.
     pub pay_again: Option<String>,
