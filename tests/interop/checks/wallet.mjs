@@ -147,7 +147,7 @@ check('a page that is down is delivered by its retry credit, for one signature',
   assert.equal(wallet.signed.length, 1);
 });
 
-// While a settlement is under way, its payment and its credit are answered 409: not charged so far, and not refused.
+// While a settlement is under way, its payment and its credit are answered 503: it may be charged already.
 check('a settlement slower than the page asks again is waited for, also after a reload: one signature, one transfer', async () => {
   const wallet = newWallet();
   const statuses = [];
@@ -171,7 +171,7 @@ check('a settlement slower than the page asks again is waited for, also after a 
   }, { seller: impatient.url }));
   assert.equal(gained, PRICES.fresh);
   assert.equal(wallet.signed.length, 1);
-  assert.ok(statuses.includes(503) && statuses.includes(409), `answered ${statuses}`);
+  assert.ok(statuses.filter((status) => status === 503).length > 1 && !statuses.includes(409), `answered ${statuses}`);
   await impatient.stop();
 }, { secondsMax: 180 });
 

@@ -43,6 +43,10 @@ pub fn document(app: &App) -> Value {
     let mut tags: Vec<&str> = described.map(|row| row.about.tag.name()).collect();
     tags.sort_unstable();
     tags.dedup();
+    // Bodies of operations that are not described are left out too.
+    let mut schemas = schemas::all();
+    let references = json!([paths, schemas]).to_string();
+    schemas.retain(|name, _| references.contains(&format!("#/components/schemas/{name}\"")));
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -57,7 +61,7 @@ pub fn document(app: &App) -> Value {
         "servers": [{"url": app.config.base_url}],
         "tags": tags.iter().map(|name| json!({"name": name, "description": tag_description(name)})).collect::<Vec<_>>(),
         "paths": paths,
-        "components": {"schemas": schemas::all(), "examples": examples::all(app)},
+        "components": {"schemas": schemas, "examples": examples::all(app)},
     })
 }
 

@@ -3,13 +3,18 @@
 use serde_json::{Value, json};
 
 use crate::app::Row;
+use crate::domain::check::SOURCES_MAX;
 use crate::domain::endpoint::{Parameter, Price};
 use crate::domain::lead::CONTACT_CHARACTERS_MAX;
 use crate::domain::level::Product;
 use crate::domain::shapes::{QUESTION_CHARACTERS_MAX, TARGET_URL_CHARACTERS_MAX};
 
-/// Integer parameters: name, minimum and default.
-const NUMBERS: [(&str, u64, u64); 3] = [("limit", 1, 20), ("offset", 0, 0), ("texts", 0, 0)];
+/// Integer parameters: name, minimum, default and maximum.
+const NUMBERS: [(&str, u64, u64, Option<usize>); 3] = [
+    ("limit", 1, 20, None),
+    ("offset", 0, 0, None),
+    ("texts", 0, 0, Some(SOURCES_MAX)),
+];
 /// Text parameters with a maximum length.
 const TEXTS: [(&str, usize); 3] = [
     ("question", QUESTION_CHARACTERS_MAX),
@@ -86,8 +91,12 @@ pub fn query_schema(parameter: &Parameter) -> Value {
     let number = NUMBERS.iter().find(|(name, ..)| *name == parameter.name);
     let text = TEXTS.iter().find(|(name, _)| *name == parameter.name);
     let mut schema = match (number, text) {
-        (Some((_, least, default)), _) => {
-            json!({"type": "integer", "minimum": least, "default": default})
+        (Some((_, least, default, most)), _) => {
+            let mut schema = json!({"type": "integer", "minimum": least, "default": default});
+            if let Some(most) = most {
+                schema["maximum"] = (*most).into();
+            }
+            schema
         }
         (_, Some((_, most))) => json!({"type": "string", "maxLength": most}),
         _ => json!({"type": "string"}),
