@@ -255,8 +255,8 @@ mod tests {
         assert_eq!(page.markdown, "```\na\n```\n\n");
     }
 
-    /// The finished document was once cleaned as a whole: fences in code ended there, and what one cell left open went on
-    /// in the next.
+    /// Each cell is cleaned alone: a fence in code must not end at another cell's fence, nor an open comment continue
+    /// in the next cell.
     #[test]
     fn no_cell_changes_another() {
         let page = read(&serde_json::json!([

@@ -93,7 +93,7 @@ fn certificate() -> Certificate {
     Certificate::parse(made.der()).expect("facts")
 }
 
-/// What a new account is told, and what was asked for it.
+/// The renewal window that a new account gets, and the paths that were requested for it.
 async fn window(
     offered: Option<(&'static str, &'static str)>,
 ) -> (Option<(UnixSeconds, UnixSeconds)>, Vec<String>) {
