@@ -49,6 +49,7 @@ use crate::state::order_workers::OrderWorkers;
 use crate::state::outbox::Outbox;
 use crate::state::refusals::Refusals;
 use crate::state::sample::SamplePage;
+use crate::state::sellable_pages::SellablePages;
 use crate::state::settlement_checks::SettlementChecks;
 use crate::state::sign_in_links::SignInLinks;
 use crate::state::sign_in_nonces::SignInNonces;
@@ -90,6 +91,7 @@ pub struct App {
     /// The orders that are worked on.
     pub order_workers: OrderWorkers,
     pub sample: SamplePage,
+    pub sellable_pages: SellablePages,
     pub limits: Limits,
     pub metrics: Metrics,
     /// Pages that were fetched for free previews today.
@@ -206,6 +208,7 @@ impl App {
             outbox: Outbox::default(),
             order_workers: OrderWorkers::default(),
             sample,
+            sellable_pages: SellablePages::default(),
             limits,
             metrics: Metrics::default(),
             free_fetches: FreeFetches::default(),

@@ -553,6 +553,14 @@ pub const BOUNDS: &[Held] = &[
             "src/http/coding.rs::without_a_free_thread_a_long_answer_goes_out_as_it_is"],
     },
     Held {
+        what: "Which cached pages were found fit to be sold",
+        place: Memory,
+        bounds: &[Constant("src/state/sellable_pages.rs::PAGES_MAX")],
+        at_bound: "All are forgotten, and each page is judged again at its next sale.",
+        enforced: &["src/state/sellable_pages.rs::judge"],
+        tests: &["src/state/sellable_pages.rs::pages_are_forgotten_once_there_are_too_many"],
+    },
+    Held {
         what: "Constant pages and their markdown",
         place: Memory,
         bounds: &[Derived("one of each for each row of the route table")],

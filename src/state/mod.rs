@@ -12,6 +12,7 @@ pub mod outbox;
 pub mod page;
 pub mod refusals;
 pub mod sample;
+pub mod sellable_pages;
 pub mod settlement_checks;
 pub mod sign_in_links;
 pub mod sign_in_nonces;

@@ -36,11 +36,6 @@ impl PageGoods {
     pub fn value(&self) -> Result<Value, serde_json::Error> {
         object(&self.members)
     }
-
-    /// Why this must not be sold, if it must not.
-    pub fn unsellable(&self) -> Result<Option<ConvertError>, serde_json::Error> {
-        unsellable(self.tokens, &self.members)
-    }
 }
 
 /// A page of HTML that was not fetched, as one that a site has just answered with.
@@ -152,7 +147,10 @@ pub fn selected_page(
 pub const JUDGED_TOKENS_MAX: u64 = (WALL_BYTES_MAX / 4) as u64;
 
 /// Why a page must not be sold, by its JSON members: it has no text, or it is a wall.
-pub fn unsellable(tokens: u64, members: &[u8]) -> Result<Option<ConvertError>, serde_json::Error> {
+pub(super) fn unsellable(
+    tokens: u64,
+    members: &[u8],
+) -> Result<Option<ConvertError>, serde_json::Error> {
     if tokens == 0 {
         return Ok(Some(ConvertError::Empty));
     }

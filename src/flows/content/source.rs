@@ -22,7 +22,6 @@ use crate::outside::render::RenderError;
 use crate::outside::web::{FetchError, FetchOptions, Fetched, FetchedPage};
 use crate::state::page::{
     JUDGED_TOKENS_MAX, PageFacts, PageGoods, RenderFacts, Unfetched, page_goods, selected_page,
-    unsellable,
 };
 use crate::store::{HeldPage, PageRecord, Snapshot, StoreError, Tables};
 
@@ -201,7 +200,7 @@ pub async fn read(
     reading: Reading,
     reader: &Reader,
 ) -> Result<SourcePage, Trouble> {
-    check_sellable(found(app, target_url, reading, reader).await?)
+    check_sellable(app, found(app, target_url, reading, reader).await?)
 }
 
 /// The same of what a buyer wants read of the page. Other than the usual extent it is fetched: the cache holds no HTML. It
@@ -230,11 +229,17 @@ pub async fn read_extent(
     if let Storing::Page(_) = source.storing {
         source.storing = Storing::Blob;
     }
-    check_sellable(source)
+    check_sellable(app, source)
 }
 
-fn check_sellable(source: SourcePage) -> Result<SourcePage, Trouble> {
-    match source.page.unsellable() {
+fn check_sellable(app: &Shared, source: SourcePage) -> Result<SourcePage, Trouble> {
+    let PageGoods {
+        blob,
+        tokens,
+        members,
+        ..
+    } = &source.page;
+    match app.sellable_pages.judge(*blob, *tokens, members) {
         Ok(None) => Ok(source),
         Ok(Some(error)) => Err(fetch_trouble(&FetchError::Convert(error))),
         Err(error) => Err(Trouble::Refused(crate::flows::internal(
@@ -265,7 +270,7 @@ async fn found(
         return Err(fetch_trouble(&FetchError::OwnHost));
     }
     let kept = app.store.look_up(|snapshot| {
-        let Some(record) = sellable_page(snapshot, target.as_str(), app.now())? else {
+        let Some(record) = sellable_page(app, snapshot, target.as_str())? else {
             return Ok(None);
         };
         let members = match record.blob_bytes <= SMALL_BYTES_MAX {
@@ -325,26 +330,30 @@ struct CachedPage {
 pub fn kept_page(app: &Shared, target_url: &str) -> Result<Option<PageRecord>, Refusal> {
     let kept = app
         .store
-        .look_up(|snapshot| sellable_page(snapshot, target_url, app.now()))?;
+        .look_up(|snapshot| sellable_page(app, snapshot, target_url))?;
     Ok(kept)
 }
 
 fn sellable_page(
+    app: &Shared,
     snapshot: &Snapshot,
     target_url: &str,
-    now: UnixSeconds,
 ) -> Result<Option<PageRecord>, StoreError> {
     let Some(record) = snapshot.page(target_url)? else {
         return Ok(None);
     };
-    let is_there = now.since(UnixSeconds(record.fetched_at)) < PAGE_SECONDS
+    let is_there = app.now().since(UnixSeconds(record.fetched_at)) < PAGE_SECONDS
         && snapshot.keeps_blob(record.blob)?;
     if !is_there || record.tokens == 0 {
         return Ok(None);
     }
-    if record.tokens <= JUDGED_TOKENS_MAX && record.blob_bytes <= SMALL_BYTES_MAX {
+    let is_short = record.tokens <= JUDGED_TOKENS_MAX && record.blob_bytes <= SMALL_BYTES_MAX;
+    if is_short && !app.sellable_pages.contains(record.blob) {
         let members = snapshot.blob(record.blob)?.unwrap_or_default();
-        if !matches!(unsellable(record.tokens, &members), Ok(None)) {
+        let reason = app
+            .sellable_pages
+            .judge(record.blob, record.tokens, &members);
+        if !matches!(reason, Ok(None)) {
             return Ok(None);
         }
     }
