@@ -65,7 +65,8 @@ def soak(rig, usage, count):
                 warm["state"] = state(rig)
             is_hostile = number % HOSTILE_EVERY == HOSTILE_EVERY - 1
             path = HOSTILE[number // HOSTILE_EVERY % len(HOSTILE)] if is_hostile else ORDINARY[number % len(ORDINARY)]
-            answer = rig.buy(f"{path}?soak{number}", host=host, buyer=buyer, render="always")
+            # A buyer's test funds are enough for some 300 of them.
+            answer = rig.buy(f"{path}?soak{number}", host=host, buyer=buyer + len(places) * (number // 400), render="always")
             with lock:
                 if not is_hostile and answer.get("rendered") is True:
                     times.append(answer["render_ms"])
