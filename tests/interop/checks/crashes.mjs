@@ -1,15 +1,16 @@
 // A service that dies in the middle of a sale and comes back.
 import assert from 'node:assert/strict';
 import { start } from './service.mjs';
-import { PAGE_WORDS, PRICES, pause, prepare, transfers } from './shop.mjs';
+import { PAGE_WORDS, PRICES, PRODUCTS, pause, prepare, prepareProduct, transfers } from './shop.mjs';
 import { check } from './suite.mjs';
 
 // Where it dies. After `settled` the facilitator says no more of the payment than that the nonce is used: the chain
 // knows what became of it.
-for (const point of ['verified', 'kept', 'settled']) {
-  check(`a crash once ${point}: the same payment afterwards is delivered, and moves money once`, async () => {
+const ends = Object.keys(PRODUCTS).flatMap((product) => ['verified', 'kept', 'settled'].map((point) => [product, point]));
+for (const [product, point] of ends) {
+  check(`a crash once ${point}: the same payment afterwards delivers ${product}, and moves money once`, async () => {
     const doomed = await start(point, { CONTEXT402_LAB_CRASH_AT: point });
-    const purchase = await prepare({ seller: doomed.url });
+    const purchase = await prepareProduct(product, doomed.url);
     await assert.rejects(purchase.send());
     assert.equal((await doomed.ended).signal, 'SIGABRT');
 
@@ -21,8 +22,8 @@ for (const point of ['verified', 'kept', 'settled']) {
       reply = await purchase.send();
     }
     assert.equal(reply.status, 200, String(reply));
-    assert.match(reply.json.markdown, PAGE_WORDS);
-    assert.deepEqual(await transfers(purchase.nonce), [PRICES.fresh]);
+    assert.match(reply.bytes.toString(), PAGE_WORDS);
+    assert.deepEqual(await transfers(purchase.nonce), [purchase.price]);
     await service.stop();
   });
 }

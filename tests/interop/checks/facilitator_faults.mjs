@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { NETWORK } from '../rig/world.mjs';
 import { start } from './service.mjs';
-import { ACCESS, PAGE_WORDS, PRICES, ask, challenge, facilitator, newPage, pause, prepare, transfers } from './shop.mjs';
+import { ACCESS, PAGE_WORDS, PRICES, PRODUCTS, ask, challenge, facilitator, newPage, pause, prepare, prepareProduct, transfers } from './shop.mjs';
 import { check } from './suite.mjs';
 
 /** Sends a purchase while the facilitator has these faults. */
-async function purchaseUnder(faults, seller) {
-  const purchase = await prepare({ seller });
+async function purchaseUnder(faults, seller, product = 'a page') {
+  const purchase = await prepareProduct(product, seller);
   await facilitator.fault(faults);
   const sent = performance.now();
   try {
@@ -20,10 +20,10 @@ async function purchaseUnder(faults, seller) {
   }
 }
 
-function assertChallenged(reply) {
+function assertChallenged(reply, price = PRICES.fresh) {
   assert.equal(reply.status, 402, String(reply));
   assert.equal(reply.header('payment-required'), reply.bytes.toString('base64'));
-  assert.equal(decodePaymentRequiredHeader(reply.header('payment-required')).accepts[0].amount, String(PRICES.fresh));
+  assert.equal(decodePaymentRequiredHeader(reply.header('payment-required')).accepts[0].amount, String(price));
   assert.doesNotMatch(reply.bytes.toString('utf8'), PAGE_WORDS);
 }
 
@@ -38,7 +38,7 @@ function assertUnknown(reply) {
 
 function assertDelivered(reply) {
   assert.equal(reply.status, 200, String(reply));
-  assert.match(reply.json.markdown, PAGE_WORDS);
+  assert.match(reply.bytes.toString(), PAGE_WORDS);
   assert.equal(reply.settlement.success, true);
 }
 
@@ -53,12 +53,12 @@ async function repeatUntilDelivered(purchase) {
   return assert.fail('never delivered');
 }
 
-async function assertNeverLost(settle, seller) {
-  const { purchase, reply, seconds } = await purchaseUnder({ settle }, seller);
+async function assertNeverLost(settle, seller, product) {
+  const { purchase, reply, seconds } = await purchaseUnder({ settle }, seller, product);
   if (reply.status === 200) assertDelivered(reply);
   else assertUnknown(reply);
   await repeatUntilDelivered(purchase);
-  assert.deepEqual(await transfers(purchase.nonce), [PRICES.fresh]);
+  assert.deepEqual(await transfers(purchase.nonce), [purchase.price]);
   return seconds;
 }
 
@@ -122,15 +122,15 @@ check('a settlement that definitely failed: 402 with a fresh challenge, and no c
   assert.deepEqual(await transfers(purchase.nonce), []);
 });
 
-async function assertUntouched(verify, seller) {
-  const { purchase, reply, seconds } = await purchaseUnder({ verify }, seller);
+async function assertUntouched(verify, seller, product) {
+  const { purchase, reply, seconds } = await purchaseUnder({ verify }, seller, product);
   assert.equal(reply.status, 503, String(reply));
   assert.equal(reply.header('retry-after'), '5');
   assert.equal(reply.json.error.charged, false);
   assert.ok(!(await facilitator.operations(purchase.nonce)).includes('settle'));
   assert.deepEqual(await transfers(purchase.nonce), []);
   assertDelivered(await purchase.send());
-  assert.deepEqual(await transfers(purchase.nonce), [PRICES.fresh]);
+  assert.deepEqual(await transfers(purchase.nonce), [purchase.price]);
   return seconds;
 }
 
@@ -143,6 +143,17 @@ const verifyFaults = [
 for (const [name, fault] of verifyFaults) {
   check(`verify ${name}: 503, not charged, nothing settled; the same payment serves later`, () =>
     assertUntouched(fault));
+}
+
+for (const product of Object.keys(PRODUCTS).slice(1)) {
+  check(`${product}: a settlement that is lost, fails or may have been seen is delivered for one transfer, and an unverified one costs nothing`, async () => {
+    await assertNeverLost({ mode: 'lost', n: 1 }, undefined, product);
+    await assertNeverLost({ mode: 'http', status: 500, n: 1 }, undefined, product);
+    await assertUntouched({ mode: 'http', status: 500 }, undefined, product);
+    const { purchase, reply } = await purchaseUnder({ settle: { mode: 'invalid', n: 1 } }, undefined, product);
+    assertChallenged(reply, purchase.price);
+    assert.deepEqual(await transfers(purchase.nonce), []);
+  });
 }
 
 check('settle or verify hangs: the buyer is answered in time, never with 402, and served later for one transfer', async () => {

@@ -1,6 +1,6 @@
 // The same payment more than once: it buys once.
 import assert from 'node:assert/strict';
-import { ACCESS, PRICES, ask, facilitator, gain, newPage, prepare, transfers } from './shop.mjs';
+import { ACCESS, PRICES, PRODUCTS, ask, facilitator, gain, newPage, prepare, prepareProduct, transfers } from './shop.mjs';
 import { check } from './suite.mjs';
 
 const AT_ONCE = 20;
@@ -26,18 +26,20 @@ check('a used payment with another body is refused with 400', async () => {
   assert.equal(gained, 0n);
 });
 
-check(`${AT_ONCE} at once with one payment are one sale, and all get it`, async () => {
-  const purchase = await prepare();
-  const { gained, result: replies } = await gain(() =>
-    Promise.all(Array.from({ length: AT_ONCE }, () => purchase.send())));
-  for (const reply of replies) {
-    assert.equal(reply.status, 200, String(reply));
-    assert.ok(reply.bytes.equals(replies[0].bytes), 'the bytes differ');
-  }
-  assert.equal(gained, PRICES.fresh);
-  assert.deepEqual(await facilitator.operations(purchase.nonce), ['verify', 'settle']);
-  assert.deepEqual(await transfers(purchase.nonce), [PRICES.fresh]);
-});
+for (const product of Object.keys(PRODUCTS)) {
+  check(`${AT_ONCE} at once with one payment for ${product} are one sale, and all get it`, async () => {
+    const purchase = await prepareProduct(product);
+    const { gained, result: replies } = await gain(() =>
+      Promise.all(Array.from({ length: AT_ONCE }, () => purchase.send())));
+    for (const reply of replies) {
+      assert.equal(reply.status, 200, String(reply));
+      assert.ok(reply.bytes.equals(replies[0].bytes), 'the bytes differ');
+    }
+    assert.equal(gained, purchase.price);
+    assert.deepEqual(await facilitator.operations(purchase.nonce), ['verify', 'settle']);
+    assert.deepEqual(await transfers(purchase.nonce), [purchase.price]);
+  });
+}
 
 check(`${AT_ONCE} different payments at once are ${AT_ONCE} sales`, async () => {
   const purchases = await Promise.all(Array.from({ length: AT_ONCE }, () => prepare()));

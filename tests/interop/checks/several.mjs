@@ -4,15 +4,10 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { KEYS } from '../rig/world.mjs';
-import { ACCESS, PAGE_WORDS, PRICES, ask, gain, newPage, officialClient, program } from './shop.mjs';
+import { ACCESS, BUNDLE, CHECK, CLAIM, PAGE_WORDS, PRICES, QUICK_SOURCE, SCOUT, ask, gain, newPage, officialClient, program } from './shop.mjs';
 import { check } from './suite.mjs';
 
 const { CONTEXT402_BIN, RIG_PYTHON, SELLER_URL, SITE_URL, WORK } = process.env;
-const BUNDLE = '/v1/x402/proof-bundle';
-const CHECK = '/v1/x402/check';
-const SCOUT = 2000000n;
-const QUICK_SOURCE = 100000n;
-const CLAIM = 'The oldest lighthouse on this coast was lit in 1774.';
 
 const kept = async (report) => {
   const read = (url) => ask(url.slice(SELLER_URL.length), { method: 'GET' });

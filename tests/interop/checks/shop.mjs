@@ -14,12 +14,26 @@ const { SELLER_URL, SITE_URL, FACILITATOR_URL } = process.env;
 /** The specification's prices, in units of USDC. */
 export const PRICES = { starter: 12000n, cached: 15000n, basic: 20000n, fresh: 30000n, deep: 50000n };
 export const ACCESS = '/v1/x402/access';
+export const BUNDLE = '/v1/x402/proof-bundle';
+export const CHECK = '/v1/x402/check';
+export const SCOUT = 2000000n;
+export const QUICK_SOURCE = 100000n;
+export const CLAIM = 'The oldest lighthouse on this coast was lit in 1774.';
 /** Words that stand in the sold page and nowhere in the service. */
 export const PAGE_WORDS = /The oldest lighthouse on this coast was lit in 1774/;
 
 let pages = 0;
 /** An address of the site that nobody has bought yet. */
 export const newPage = (folder = 'pages') => `${SITE_URL}/${folder}/${(pages += 1)}`;
+
+/** What one payment buys: where, with which body, for how many units. Each answer has PAGE_WORDS. */
+export const PRODUCTS = {
+  'a page': [ACCESS, () => ({ target_url: newPage(), tier: 'fresh' }), PRICES.fresh],
+  'two pages': [ACCESS, () => ({ target_urls: [newPage(), newPage()], tier: 'fresh' }), 2n * PRICES.fresh],
+  'a Proof Pack': ['/v1/x402/proof-pack', () => ({ target_url: newPage(), question: CLAIM, pack: 'quick' }), 100000n],
+  'an Evidence Bundle': [BUNDLE, () => ({ sources: [newPage(), { title: 'Notes', text: CLAIM }], question: CLAIM }), SCOUT],
+  'a checked text': [CHECK, () => ({ text: CLAIM, sources: [newPage(), { text: CLAIM }], depth: 'quick' }), 2n * QUICK_SOURCE],
+};
 
 export async function ask(path, { method = 'POST', body, headers = {}, seller = SELLER_URL } = {}) {
   const reply = await fetch(seller + path, {
@@ -69,9 +83,23 @@ export async function sign(paymentRequired, { key = KEYS.buyer1, from, identifie
 
 /** A purchase that is signed and not sent yet. */
 export async function prepare({ tier = 'fresh', page = newPage(), seller, ...who } = {}) {
-  const { headers, nonce, payload } = await sign(await challenge(tier, seller), who);
-  const body = { target_url: page, tier };
-  const send = (changes = {}) => ask(ACCESS, { body: { ...body, ...changes }, headers, seller });
+  return signed(ACCESS, { target_url: page, tier }, await challenge(tier, seller), { seller, ...who });
+}
+
+/** The same of one of PRODUCTS. */
+export async function prepareProduct(product, seller) {
+  const [path, makeBody, price] = PRODUCTS[product];
+  const body = makeBody();
+  const unpaid = await ask(path, { body, seller });
+  assert.equal(unpaid.status, 402, String(unpaid));
+  const terms = decodePaymentRequiredHeader(unpaid.header('payment-required'));
+  assert.equal(terms.accepts[0].amount, String(price), product);
+  return { ...await signed(path, body, terms, { seller }), price };
+}
+
+async function signed(path, body, terms, { seller, ...who }) {
+  const { headers, nonce, payload } = await sign(terms, who);
+  const send = (changes = {}) => ask(path, { body: { ...body, ...changes }, headers, seller });
   return { send, body, headers, nonce, payload };
 }
 
