@@ -189,10 +189,9 @@ const PRIVATE_WORDS: &[(&str, &str)] = &[
 const PARTICIPLES: [&str; 6] = ["asked", "kept", "said", "shown", "taken", "told"];
 
 /// Where such functions are still to be renamed.
-const PARTICIPLES_LEFT: [&str; 4] = [
+const PARTICIPLES_LEFT: [&str; 3] = [
     "api/directory/agent/",
     "config/settings.rs",
-    "markdown/",
     "pages/",
 ];
 
