@@ -107,7 +107,7 @@ pub async fn record(
     Ok(advanced)
 }
 
-type Told = oneshot::Receiver<Result<Option<Advanced>, StoreError>>;
+type OutcomeReceiver = oneshot::Receiver<Result<Option<Advanced>, StoreError>>;
 
 /// Starts the call; it holds the reservation until the outcome is recorded.
 fn send(
@@ -115,7 +115,7 @@ fn send(
     (reservation, end): (Reservation, Instant),
     request: PaymentRequest,
     attempt: Attempt,
-) -> Told {
+) -> OutcomeReceiver {
     let (tell, told) = oneshot::channel();
     let app_in_task = app.clone();
     app.tasks.spawn(async move {

@@ -63,7 +63,7 @@ impl TransferProof {
 
 /// Transfers on chain that would pay for the purchase, each with its terms.
 #[derive(Debug)]
-struct Standing {
+struct Candidates {
     since: UnixSeconds,
     transfers: Vec<(Received, PaymentRequirements)>,
 }
@@ -86,23 +86,25 @@ pub async fn sell(
     // Each lookup costs calls to the node.
     app.admit(RateClass::Credit, request.client)?;
     app.health.check_can_sell()?;
-    let mut standing = look_up(app, chain, &request.purchase, &proof).await?;
+    let mut candidates = look_up(app, chain, &request.purchase, &proof).await?;
     if let Some(signer) = signer {
-        standing
+        candidates
             .transfers
             .retain(|(transfer, _)| transfer.from == signer);
-        if standing.transfers.is_empty() {
+        if candidates.transfers.is_empty() {
             let message = "The signer of X-Service-Payment-Proof did not send this transfer. It was not used.";
             return Err(unsigned(app, &request.purchase, &proof, message));
         }
     }
-    if let [(transfer, _)] = &*standing.transfers {
+    if let [(transfer, _)] = &*candidates.transfers {
         seen.payer = Some(transfer.from);
     }
     let (reservation, payment, overpaid) =
-        match take(app, &request, (&proof, signer), &standing).await? {
-            Taken::Again(delivered) => return Ok(delivered),
-            Taken::Free(reservation, payment, overpaid) => (reservation, *payment, overpaid),
+        match reserve(app, &request, (&proof, signer), &candidates).await? {
+            TransferState::Again(delivered) => return Ok(delivered),
+            TransferState::Free(reservation, payment, overpaid) => {
+                (reservation, *payment, overpaid)
+            }
         };
     let key = reservation.key();
     rendering::check_available(app, &payment.purchase, payment.means)?;
@@ -178,7 +180,7 @@ async fn look_up(
     chain: &Chain,
     purchase: &Purchase,
     proof: &TransferProof,
-) -> Result<Standing, Refusal> {
+) -> Result<Candidates, Refusal> {
     let hash = proof.transaction;
     let written = chain.written(hash, app.now()).await.map_err(|error| {
         tracing::warn!(error = %error, transaction = %hash, "transfer lookup failed");
@@ -222,7 +224,7 @@ async fn look_up(
     transfers.truncate(TRANSFERS_MAX);
     let today = &offer.requirements;
     match most {
-        _ if !transfers.is_empty() => Ok(Standing { since, transfers }),
+        _ if !transfers.is_empty() => Ok(Candidates { since, transfers }),
         Some(most) => Err(invalid(&format!(
             "The transaction transfers {most} USDC; this purchase costs {price} USDC."
         ))),
@@ -238,26 +240,26 @@ fn invalid(message: &str) -> Refusal {
 }
 
 /// The state of a transaction's transfers in the records.
-enum Taken {
+enum TransferState {
     /// Used before, by the owner of the same secret.
     Again(Delivered),
     /// Available for this purchase and reserved; with the overpaid units.
     Free(Reservation, Box<Payment>, u64),
 }
 
-async fn take(
+async fn reserve(
     app: &Shared,
     request: &PaidRequest,
     (proof, signer): (&TransferProof, Option<Address>),
-    standing: &Standing,
-) -> Result<Taken, Refusal> {
+    candidates: &Candidates,
+) -> Result<TransferState, Refusal> {
     let asker = Asker {
         payload_hash: proof.hash(signer, &request.request_id),
         fingerprint: request.purchase.fingerprint(),
         origin: None,
     };
     let (mut is_busy, mut is_held) = (false, false);
-    for (transfer, terms) in &standing.transfers {
+    for (transfer, terms) in &candidates.transfers {
         let key = transfer_key(app, proof.transaction, transfer);
         let Some(reservation) = Reservation::take(&app.in_flight, key) else {
             is_busy = true;
@@ -271,14 +273,14 @@ async fn take(
         let price = request.purchase.price().units();
         let overpaid = transfer.amount.units().saturating_sub(price);
         match stored {
-            None if app.now().since(standing.since) > age_max(app) => {
+            None if app.now().since(candidates.since) > age_max(app) => {
                 return Err(invalid("The transfer is too old to be used."));
             }
-            None => return Ok(Taken::Free(reservation, Box::new(fresh), overpaid)),
+            None => return Ok(TransferState::Free(reservation, Box::new(fresh), overpaid)),
             // Released unused: available to any request and purchase.
             Some(stored) if stored.state == State::Released => {
                 let created_at = stored.created_at;
-                return Ok(Taken::Free(
+                return Ok(TransferState::Free(
                     reservation,
                     Box::new(Payment {
                         created_at,
@@ -291,12 +293,12 @@ async fn take(
                 is_held |= stored.state == State::Held;
             }
             Some(stored) if stored.state == State::Held => {
-                return Ok(Taken::Free(reservation, Box::new(stored), overpaid));
+                return Ok(TransferState::Free(reservation, Box::new(stored), overpaid));
             }
             Some(_) => {
                 let recalled = recall::recall(app, key, asker).await;
                 if let Ok(Recalled::Answer(delivered)) = recalled {
-                    return Ok(Taken::Again(delivered));
+                    return Ok(TransferState::Again(delivered));
                 }
             }
         }

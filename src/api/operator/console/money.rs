@@ -327,7 +327,7 @@ fn attention(app: &Shared, found: &ledger::Today) -> Vec<Alert> {
     let of = |counts: &show::Counts, name: &str| counts.get(name).copied().unwrap_or(0);
     let missing = found.ledger_check.as_ref();
     let missing = missing.map_or(0, |(_, ledger_check)| ledger_check.missing_payments);
-    let contradicted = verify_settlement::standing(app).summary.missing_lately;
+    let contradicted = verify_settlement::status(app).summary.missing_lately;
     let rows = [
         (
             contradicted,
