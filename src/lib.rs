@@ -56,7 +56,8 @@
 //! No clock, randomness or waiting in the pure layers. hyper outside `http`, redb outside `store`, ureq and lettre
 //! outside `outside`, maud outside `pages`, lol_html outside `markdown`, krilla and parley outside `pdf`. A second
 //! place that reads the clock or the environment. A status code in `flows`. A switch that allows private targets.
-//! Global state. A circle between layers, or between the folders of `api` or of `flows`.
+//! Global state. A circle between layers, between the folders of `api` or of `flows`, or between the files of
+//! `api::buyer` or of `flows::sale`.
 //!
 //! # How a paid request is handled
 //!

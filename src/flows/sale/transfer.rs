@@ -16,12 +16,13 @@ use crate::domain::time::UnixSeconds;
 use crate::flows::content::rendering;
 use crate::flows::content::source::Trouble;
 use crate::flows::internal;
-use crate::flows::sale::deliver::Goods;
-use crate::flows::sale::margin_guard::Judged;
+use crate::flows::sale::deliver::{self, Goods};
+use crate::flows::sale::margin_guard::{self, Judged};
 use crate::flows::sale::payments;
 use crate::flows::sale::recall::{self, Asker, Recalled};
-use crate::flows::sale::refusals::PaidAttempt;
-use crate::flows::sale::{self, PaidRequest, in_use, stored};
+use crate::flows::sale::refusals::{PaidAttempt, in_use};
+use crate::flows::sale::request::PaidRequest;
+use crate::flows::sale::{response, stored};
 use crate::outside::chain::{Chain, Written};
 use crate::state::delivered::Delivered;
 use crate::state::in_flight::{Outcome, Reservation};
@@ -108,13 +109,13 @@ pub async fn sell(
         };
     let key = reservation.key();
     rendering::check_available(app, &payment.purchase, payment.means)?;
-    let margin = sale::check_margin(app, &payment.purchase, payment.means)?;
-    let goods = match sale::deliver_goods(app, &payment).await {
+    let margin = margin_guard::check(app, &payment.purchase, payment.means)?;
+    let goods = match deliver::deliver(app, &payment).await {
         Ok(goods) => goods,
         Err(Trouble::Refused(refusal)) => return Err(refusal),
         Err(Trouble::Outage(refusal)) => {
             note_overpayment(app, key, overpaid).await?;
-            return Err(sale::hold(app, key, payment, refusal).await);
+            return Err(payments::hold(app, key, payment, refusal).await);
         }
     };
     note_overpayment(app, key, overpaid).await?;
@@ -393,5 +394,5 @@ pub async fn deliver(
         stored.ok_or_else(|| internal("a payment record is missing", &key).after_settlement())?;
     payments::note(app, key, &payment);
     payments::count(app, &payment);
-    recall::delivered(app, key, &payment, members).await
+    response::respond(app, key, &payment, members).await
 }
