@@ -22,7 +22,7 @@
 //!   it out. **Correction**: a claim that a source contradicts, with the passage.
 //! - **Finding**: a passage that bears on a question. **Citation**: a finding as a report shows it. **Synthesis**: what
 //!   is left of a language model's claims once they are checked.
-//! - **Bundle**: a report on several sources, paid for through a payment link. **Order**: one that was bought.
+//! - **Bundle**: a report on several sources. **Order**: one that is paid for through a payment link.
 //!   **Lead**: a request or message by a potential buyer. **Notice**: the webhook message about it.
 //! - **Margin**: whether a sale earns its minimum (the Unit Economic Guardian). **Refusal**: every way to say no.
 //! - **Tool**: a row of the table as MCP offers it to agents, and the agent card as a skill.
