@@ -450,7 +450,7 @@ pub const BOUNDS: &[Held] = &[
         place: Calls,
         bounds: &[Constant("src/markdown/kinds/zip.rs::PARTS_MAX"), Constant("src/markdown/kinds/zip.rs::PART_BYTES_MAX"), Constant("src/markdown/kinds/zip.rs::UNPACKED_BYTES_MAX"), Constant("src/markdown/kinds/xml.rs::DEPTH_MAX"), Setting("fetch.at_once_max"), Constant("src/app.rs::FETCHES_OF_PAYER_MAX"), Constant("src/app.rs::FETCHES_OF_DOMAIN_MAX"), Constant("src/app.rs::FETCH_WAIT_MAX")],
         at_bound: "503 with a retry credit after the wait; waiters are verified payments, bounded by their payers' turns.",
-        enforced: &["src/flows/content/source.rs::fetch_in_turn", "src/outside/call.rs::run"],
+        enforced: &["src/flows/content/source/fetch.rs::fetch_in_turn", "src/outside/call.rs::run"],
         tests: &["src/markdown/kinds/zip.rs::bombs_are_bounded", "tests/it/limits.rs::one_buyer_does_not_take_all_places", "tests/it/limits.rs::one_slow_domain_does_not_take_all_places", "src/outside/call.rs::a_holder_takes_its_share_and_no_more"],
     },
     Held {

@@ -22,7 +22,7 @@
 //!   it out. **Correction**: a claim that a source contradicts, with the passage.
 //! - **Finding**: a passage that bears on a question. **Citation**: a finding as a report shows it. **Synthesis**: what
 //!   is left of a language model's claims once they are checked.
-//! - **Bundle**: a report on several sources, paid for through a payment link. **Order**: one that was bought.
+//! - **Bundle**: a report on several sources. **Order**: one that is paid for through a payment link.
 //!   **Lead**: a request or message by a potential buyer. **Notice**: the webhook message about it.
 //! - **Margin**: whether a sale earns its minimum (the Unit Economic Guardian). **Refusal**: every way to say no.
 //! - **Tool**: a row of the table as MCP offers it to agents, and the agent card as a skill.
@@ -56,7 +56,8 @@
 //! No clock, randomness or waiting in the pure layers. hyper outside `http`, redb outside `store`, ureq and lettre
 //! outside `outside`, maud outside `pages`, lol_html outside `markdown`, krilla and parley outside `pdf`. A second
 //! place that reads the clock or the environment. A status code in `flows`. A switch that allows private targets.
-//! Global state. A circle between layers, or between the folders of `api` or of `flows`.
+//! Global state. A circle between layers, between the folders of `api` or of `flows`, or between the files of
+//! `api::buyer` or of `flows::sale`.
 //!
 //! # How a paid request is handled
 //!

@@ -2,8 +2,8 @@
 //! operator's `routes` command are made from it.
 
 use crate::api::buyer::{
-    access, check, diagnose, first_words, legacy, preview, proof_bundle, proof_pack, purchases,
-    quotes, reports, retry, several_quotes, wallet,
+    diagnose, first_words, legacy, paid, preview, purchases, quotes, reports, retry,
+    several_quotes, wallet,
 };
 use crate::api::directory::discovery::{
     crawlers, figures, full, health, keys, llms, manifest, trust,
@@ -279,31 +279,31 @@ const fn console(
 #[rustfmt::skip]
 pub static ROUTES: &[Row] = &[
     // Paid
-    Row { from_alias: true, ..post("/v1/x402/access", run!(access::buy), Endpoint {
+    Row { from_alias: true, ..post("/v1/x402/access", run!(paid::buy_access), Endpoint {
         takes: Some(&ACCESS_REQUEST), or_takes: &[&PAGES_REQUEST], query: &[TIER, SOURCE], price: Price::Of(Product::Context), answers: &[Schema::Page, Schema::Pages],
         statuses: &[400, 402, 409, 413, 415, 422, 503], rate: RateClass::Sale, tool: Some("web_to_markdown"), ..paid("Buy the clean markdown of one page, or of several") }) },
-    Row { from_alias: true, ..get("/v1/x402/access", run!(access::probe), Endpoint {
+    Row { from_alias: true, ..get("/v1/x402/access", run!(paid::probe_access), Endpoint {
         query: &[TIER, SOURCE], price: Price::Of(Product::Context), answers: &[Schema::PaymentRequired], statuses: &[422], rate: RateClass::Probe,
         ..paid("The challenge of the paid operation, for directories; takes no payment") }) },
-    Row { from_alias: true, ..post("/v1/x402/proof-pack", run!(proof_pack::buy), Endpoint {
+    Row { from_alias: true, ..post("/v1/x402/proof-pack", run!(paid::buy_proof_pack), Endpoint {
         takes: Some(&PROOF_PACK_REQUEST), query: &[PACK, SOURCE], price: Price::Of(Product::ProofPack), answers: &[Schema::Report],
         statuses: &[400, 402, 409, 413, 415, 422, 503], rate: RateClass::Sale, tool: Some("proof_pack"),
         ..paid("Buy a report on whether one source supports what you ask") }) },
-    Row { from_alias: true, ..get("/v1/x402/proof-pack", run!(proof_pack::probe), Endpoint {
+    Row { from_alias: true, ..get("/v1/x402/proof-pack", run!(paid::probe_proof_pack), Endpoint {
         query: &[PACK, SOURCE], price: Price::Of(Product::ProofPack), answers: &[Schema::PaymentRequired], statuses: &[422], rate: RateClass::Probe,
         ..paid("The challenge of a Proof Pack, for directories; takes no payment") }) },
-    post("/v1/x402/proof-bundle", run!(proof_bundle::buy), Endpoint {
+    post("/v1/x402/proof-bundle", run!(paid::buy_proof_bundle), Endpoint {
         takes: Some(&PROOF_BUNDLE_REQUEST), query: &[OF_BUNDLE, SOURCE], price: Price::Of(Product::ProofBundle), answers: &[Schema::BundleReport],
         statuses: &[400, 402, 409, 413, 415, 422, 503], rate: RateClass::Sale, tool: Some("proof_bundle"),
         ..paid("Buy a report on what several sources say together") }),
-    get("/v1/x402/proof-bundle", run!(proof_bundle::probe), Endpoint {
+    get("/v1/x402/proof-bundle", run!(paid::probe_proof_bundle), Endpoint {
         query: &[OF_BUNDLE, SOURCE], price: Price::Of(Product::ProofBundle), answers: &[Schema::PaymentRequired], statuses: &[422], rate: RateClass::Probe,
         ..paid("The challenge of an Evidence Bundle, for directories; takes no payment") }),
-    post("/v1/x402/check", run!(check::buy), Endpoint {
+    post("/v1/x402/check", run!(paid::buy_check), Endpoint {
         takes: Some(&CHECK_REQUEST), query: &[DEPTH, SOURCE], price: Price::Of(Product::Check), answers: &[Schema::CheckReport],
         statuses: &[400, 402, 404, 409, 410, 413, 415, 422, 503], rate: RateClass::Sale, tool: Some("check_text"),
         ..paid("Buy a check of each claim of a text against sources") }),
-    get("/v1/x402/check", run!(check::probe), Endpoint {
+    get("/v1/x402/check", run!(paid::probe_check), Endpoint {
         query: &[DEPTH, SOURCE], price: Price::Of(Product::Check), answers: &[Schema::PaymentRequired], statuses: &[422], rate: RateClass::Probe,
         ..paid("The challenge of a check, for directories; takes no payment") }),
     post("/v1/x402/retry", run!(retry::redeem), Endpoint {

@@ -86,7 +86,11 @@ pub(crate) fn serve(
     order: impl AsyncFn(&Appliance, &str) -> String,
 ) {
     let config = config(Path::new(folder), facilitator_url);
-    let log = log::start(log_filter("info"), false, Clock::System);
+    let log = log::start(
+        log_filter("info").expect("a readable filter"),
+        false,
+        Clock::System,
+    );
     let runtime = runtime(blocking_threads(&config));
     let start = Start {
         config,

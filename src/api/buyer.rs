@@ -16,4 +16,5 @@ pub mod reports;
 pub mod retry;
 pub mod several_quotes;
 pub mod sources;
+pub mod stated_level;
 pub mod wallet;

@@ -24,8 +24,7 @@ use crate::domain::payment::{Payment, State};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::flows::operations::{backup, reload};
-use crate::flows::sale::reconcile::reconcile;
-use crate::flows::sale::unknown::{self, End};
+use crate::flows::sale::unknown::{self, End, reconcile};
 use crate::http::{Call, Reply};
 use crate::store::{
     Difference, Discrepancy, Listing, Overpayment, ReportRecord, Snapshot, Store, StoreError,

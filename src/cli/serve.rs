@@ -39,7 +39,8 @@ impl Args {
             Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
         let supervisor::Inherited { tcp, unix } = supervisor::inherited()
             .map_err(|error| failed(format_args!("the socket passed by systemd: {error}")))?;
-        let log = log::start(log_filter("info"), journal_listens(), Clock::System);
+        let filter = log_filter("info").map_err(|error| config_failure(&error))?;
+        let log = log::start(filter, journal_listens(), Clock::System);
         run_async(
             blocking_threads(&config),
             self.serve(config, tcp, unix, log.troubles()),

@@ -1,10 +1,14 @@
 //! systemd's environment variables for a service, which are absent without systemd, and those of a terminal and of the log.
 
+use std::env::VarError;
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;
 use std::time::Duration;
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Directive;
+
+use crate::config::values::ConfigError;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Supervisor {
@@ -15,10 +19,27 @@ pub struct Supervisor {
 }
 
 /// What to log: as CONTEXT402_LOG says, otherwise `default`.
-pub fn log_filter(default: &str) -> EnvFilter {
-    let asked = std::env::var("CONTEXT402_LOG").ok();
-    let asked = asked.and_then(|text| EnvFilter::try_new(text).ok());
-    asked.unwrap_or_else(|| EnvFilter::new(default))
+///
+/// # Errors
+/// The directive that cannot be read: a filter in its place could leave out what the operator wants to see.
+pub fn log_filter(default: &str) -> Result<EnvFilter, ConfigError> {
+    match std::env::var("CONTEXT402_LOG") {
+        Err(VarError::NotPresent) => parse_filter(default),
+        Ok(text) => parse_filter(&text),
+        Err(VarError::NotUnicode(text)) => parse_filter(&text.to_string_lossy()),
+    }
+}
+
+pub(in crate::config) fn parse_filter(text: &str) -> Result<EnvFilter, ConfigError> {
+    EnvFilter::try_new(text).map_err(|_| {
+        let mut directives = text.split(',').filter(|directive| !directive.is_empty());
+        let is_bad = |directive: &&str| directive.parse::<Directive>().is_err();
+        let bad = directives.find(is_bad).unwrap_or(text);
+        ConfigError::new(format!(
+            "environment CONTEXT402_LOG: \"{bad}\" is not a log directive: write a level (error, warn, info, debug, \
+             trace, off) or target=level, separated by commas, such as info,context402::outside=debug"
+        ))
+    })
 }
 
 /// Whether standard error goes to the journal, which reads priority prefixes.

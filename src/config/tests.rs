@@ -191,6 +191,27 @@ fn mistakes_name_the_setting_and_what_to_do() {
     );
 }
 
+/// A mistyped filter was ignored without a word.
+#[test]
+fn a_log_filter_that_cannot_be_read_is_refused_by_its_directive() {
+    use super::supervisor::parse_filter;
+    for filter in ["", "warn", "info,context402::outside=debug", "off,"] {
+        assert!(parse_filter(filter).is_ok(), "{filter:?}");
+    }
+    for (filter, bad) in [
+        (
+            "info,context402::outside=debugg",
+            "context402::outside=debugg",
+        ),
+        ("info,hyper=warn=off", "hyper=warn=off"),
+        ("\u{FFFD}=", "\u{FFFD}="),
+    ] {
+        let error = parse_filter(filter).expect_err("a refusal").to_string();
+        let begin = format!("environment CONTEXT402_LOG: \"{bad}\" is not a log directive");
+        assert!(error.starts_with(&begin), "{error}");
+    }
+}
+
 /// Three edits took three runs.
 #[test]
 fn all_mistakes_are_told_at_once_each_with_its_place() {

@@ -1,5 +1,5 @@
-//! Bundles, the levels of an Evidence Bundle, and their table (specification 2.3). They are paid through a payment link in
-//! US cents, not by x402.
+//! Bundles, the levels of an Evidence Bundle, and their table (specification 2.3). They are paid by x402, or through a
+//! payment link in US cents.
 
 use serde::{Deserialize, Serialize};
 

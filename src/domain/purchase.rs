@@ -1,20 +1,22 @@
 //! A resolved purchase: query, header and body agree.
 
+mod kinds;
 pub mod record;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::domain::amount::Amount;
-use crate::domain::bundle::Bundle;
 use crate::domain::cache::Reading;
-use crate::domain::check::CheckDepth;
 use crate::domain::excerpt::{Excerpt, Extent};
 use crate::domain::keys::Fingerprint;
 use crate::domain::level::{Level, LineItem, Product};
-use crate::domain::pack::Pack;
 use crate::domain::render::Render;
-use crate::domain::tier::Tier;
+
+pub use kinds::{
+    CheckPurchase, Choices, ContextPurchase, DEFAULT_QUESTION, PagesPurchase, ProofBundlePurchase,
+    ProofPackPurchase, SourceInput,
+};
 
 /// What a payment buys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,238 +26,6 @@ pub enum Purchase {
     Pages(PagesPurchase),
     ProofBundle(ProofBundlePurchase),
     Check(CheckPurchase),
-}
-
-/// One page as markdown.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ContextPurchase {
-    /// The canonical target.
-    pub target_url: String,
-    /// The tier's name.
-    pub tier: String,
-    pub choices: Choices,
-    /// The part of the page that is sold, where it is not the whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub excerpt: Option<Box<Excerpt>>,
-}
-
-/// A report on one page.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProofPackPurchase {
-    /// The canonical target.
-    pub target_url: String,
-    pub question: String,
-    /// The pack's name.
-    pub pack: String,
-    pub choices: Choices,
-    /// Whether a picture of the page is part of the report.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub screenshot: bool,
-}
-
-/// How the page is read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Choices {
-    /// Skip reading the cache, be it stated or the level's default.
-    pub force_refresh: bool,
-    /// `None`: what the level does by itself. So never that, in words.
-    #[serde(default)]
-    render: Option<Render>,
-    /// The comments under an article are read too. Such a page neither enters the cache nor comes from it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    include_comments: bool,
-}
-
-impl Choices {
-    /// Rendered as the level does by itself, without comments.
-    fn refresh(force_refresh: bool) -> Self {
-        Choices {
-            force_refresh,
-            ..Choices::default()
-        }
-    }
-
-    pub fn new(level: Level, force_refresh: bool, render: Option<Render>) -> Self {
-        Choices {
-            render: render.filter(|render| *render != Render::of_level(level)),
-            ..Choices::refresh(force_refresh)
-        }
-    }
-
-    /// The same with the comments under an article, or without.
-    #[must_use]
-    pub fn with_comments(self, include_comments: bool) -> Self {
-        Choices {
-            include_comments,
-            ..self
-        }
-    }
-}
-
-/// Several pages as markdown, in one answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PagesPurchase {
-    /// The canonical targets, all different.
-    pub target_urls: Vec<String>,
-    /// The tier's name.
-    pub tier: String,
-    #[serde(flatten)]
-    pub choices: Choices,
-    /// With fewer pages than this the sale is refused.
-    pub min_pages: usize,
-    /// The part of each page that is sold, where it is not the whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub excerpt: Option<Box<Excerpt>>,
-}
-
-/// A report on what several sources say together.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProofBundlePurchase {
-    pub sources: Vec<SourceInput>,
-    pub question: String,
-    /// The bundle's name.
-    pub bundle: String,
-    #[serde(flatten)]
-    pub choices: Choices,
-}
-
-/// A text, to be checked claim by claim against sources.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CheckPurchase {
-    pub text: String,
-    pub sources: Vec<SourceInput>,
-    /// The depth's name.
-    pub depth: String,
-    #[serde(flatten)]
-    pub choices: Choices,
-}
-
-/// A source as a buyer names it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SourceInput {
-    /// A page: its canonical address.
-    Page(String),
-    /// A text that came with the request.
-    Text { title: Option<String>, text: String },
-    /// The source of a retained report: its identifier.
-    Report(String),
-}
-
-impl SourceInput {
-    /// The page's address; nothing for other sources.
-    pub fn target_url(&self) -> Option<&str> {
-        match self {
-            SourceInput::Page(target_url) => Some(target_url),
-            SourceInput::Text { .. } | SourceInput::Report(_) => None,
-        }
-    }
-
-    /// What answers call it: a page's address, `urn:sha256:…` of a text, `urn:context402:report:…` of a report's source.
-    pub fn name(&self) -> String {
-        match self {
-            SourceInput::Page(target_url) => target_url.clone(),
-            SourceInput::Text { text, .. } => {
-                format!("urn:sha256:{}", hex::encode(Sha256::digest(text)))
-            }
-            SourceInput::Report(id) => format!("urn:context402:report:{id}"),
-        }
-    }
-
-    fn forget_text(&mut self) {
-        if let SourceInput::Text { title, text } = self {
-            *title = None;
-            *text = String::new();
-        }
-    }
-}
-
-impl PagesPurchase {
-    pub fn tier(&self) -> Tier {
-        // Records are only ever written with a tier's own name.
-        Tier::parse(&self.tier).unwrap_or_default()
-    }
-}
-
-impl ProofBundlePurchase {
-    /// What a request asks for, with everything that it leaves out filled in.
-    pub fn new(
-        sources: Vec<SourceInput>,
-        bundle: Bundle,
-        question: Option<&str>,
-        force_refresh: Option<bool>,
-        render: Option<Render>,
-    ) -> Self {
-        let refreshes = bundle.pack().refreshes_by_default();
-        let refresh = force_refresh.unwrap_or(refreshes);
-        ProofBundlePurchase {
-            sources,
-            question: question_or_default(question).to_owned(),
-            bundle: bundle.name().to_owned(),
-            choices: Choices::new(Level::Bundle(bundle), refresh, render),
-        }
-    }
-
-    pub fn bundle(&self) -> Bundle {
-        // Records are only ever written with a bundle's own name.
-        Bundle::parse(&self.bundle).unwrap_or_default()
-    }
-}
-
-impl CheckPurchase {
-    pub fn depth(&self) -> CheckDepth {
-        // Records are only ever written with a depth's own name.
-        CheckDepth::parse(&self.depth).unwrap_or_default()
-    }
-}
-
-/// What is asked where the buyer asks nothing (specification 2.5).
-pub const DEFAULT_QUESTION: &str = "What does this source establish?";
-
-/// The question, or the default one in place of none.
-fn question_or_default(question: Option<&str>) -> &str {
-    let question = question.map(str::trim).filter(|text| !text.is_empty());
-    question.unwrap_or(DEFAULT_QUESTION)
-}
-
-impl ContextPurchase {
-    pub fn tier(&self) -> Tier {
-        // Records are only ever written with a tier's own name.
-        Tier::parse(&self.tier).unwrap_or_default()
-    }
-}
-
-impl ProofPackPurchase {
-    /// What a request asks for, with everything that it leaves out filled in.
-    pub fn new(
-        target_url: String,
-        pack: Pack,
-        question: Option<&str>,
-        force_refresh: Option<bool>,
-        render: Option<Render>,
-    ) -> Self {
-        ProofPackPurchase {
-            target_url,
-            question: question_or_default(question).to_owned(),
-            pack: pack.name().to_owned(),
-            choices: Choices::new(
-                Level::Pack(pack),
-                force_refresh.unwrap_or(pack.refreshes_by_default()),
-                render,
-            ),
-            screenshot: false,
-        }
-    }
-
-    /// The same with a picture of the page, if one is asked for.
-    pub fn with_screenshot(self, screenshot: bool) -> Self {
-        ProofPackPurchase { screenshot, ..self }
-    }
-
-    pub fn pack(&self) -> Pack {
-        // Records are only ever written with a pack's own name.
-        Pack::parse(&self.pack).unwrap_or_default()
-    }
 }
 
 impl Purchase {
@@ -485,6 +255,8 @@ impl Purchase {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::pack::Pack;
+    use crate::domain::tier::Tier;
 
     fn context(target_url: &str, tier: &str, force_refresh: bool) -> Fingerprint {
         Purchase::Context(ContextPurchase {

@@ -44,7 +44,7 @@ fn read(text: &str) -> Option<String> {
         return None;
     }
     numeric(text)
-        .or_else(|| worded(text))
+        .or_else(|| date_in_words(text))
         .or_else(|| epoch(text))
 }
 
@@ -95,7 +95,7 @@ fn numeric(text: &str) -> Option<String> {
 }
 
 /// `Tue, 05 Mar 2024 10:00:00 GMT`, `March 5th, 2024`, `Tue Mar 05 2024 10:00:00 GMT+0100 (CET)`.
-fn worded(text: &str) -> Option<String> {
+fn date_in_words(text: &str) -> Option<String> {
     let text = text.split('(').next()?.to_ascii_lowercase();
     let (mut day, mut month, mut year) = (None, None, None);
     let mut clock = String::new();
@@ -109,9 +109,9 @@ fn worded(text: &str) -> Option<String> {
         } else {
             bare
         };
-        if let Some(named) = named(bare, &MONTHS) {
+        if let Some(named) = index_of_name(bare, &MONTHS) {
             month.replace(named).is_none().then_some(())?;
-        } else if named_weekday(bare) || bare == "at" {
+        } else if is_weekday(bare) || bare == "at" {
         } else if let Some(value) = number(digits).filter(|_| token.len() <= 5) {
             let place = if digits.len() == 4 {
                 &mut year
@@ -131,12 +131,12 @@ fn worded(text: &str) -> Option<String> {
     }
 }
 
-fn named_weekday(token: &str) -> bool {
-    named(token, &WEEKDAYS).is_some()
+fn is_weekday(token: &str) -> bool {
+    index_of_name(token, &WEEKDAYS).is_some()
 }
 
 /// By the whole name or by its first three or four letters.
-fn named(token: &str, names: &[&str]) -> Option<u32> {
+fn index_of_name(token: &str, names: &[&str]) -> Option<u32> {
     let found = names.iter().position(|name| {
         token == *name || ((3..=4).contains(&token.len()) && name.starts_with(token))
     })?;

@@ -61,7 +61,7 @@ pub(super) fn find(
             ..*selector
         };
         let outline = outline(&html, links, selector.full, selector.model)?;
-        let selected = selector.kept(&outline);
+        let selected = selector.select(&outline);
         let kept = selected.blocks;
         let found = Found {
             source,
@@ -124,7 +124,7 @@ fn html(source: ContentSource, collected: &Collected, words: u64) -> Option<Stri
             let body = collected.json_ld.article_body.as_deref()?;
             // The cheapest bound on its words first: most pages show what they say here.
             let may_gain = is_short || body.len() as u64 / 3 >= words * ARTICLE_GAIN;
-            may_gain.then(|| titled(collected, &[body.to_owned()]))
+            may_gain.then(|| html_with_title(collected, &[body.to_owned()]))
         }
         ContentSource::Noscript => {
             (is_short && !collected.noscript.is_empty()).then(|| collected.noscript.clone())
@@ -132,18 +132,18 @@ fn html(source: ContentSource, collected: &Collected, words: u64) -> Option<Stri
         ContentSource::AppState => {
             let texts = (is_short && !collected.scripts.state.is_empty())
                 .then(|| prose(&collected.scripts.state))?;
-            (!texts.is_empty()).then(|| titled(collected, &texts))
+            (!texts.is_empty()).then(|| html_with_title(collected, &texts))
         }
         ContentSource::Description => {
             let description = (words < WORDS_NONE).then(|| collected.description())??;
-            Some(titled(collected, &[description]))
+            Some(html_with_title(collected, &[description]))
         }
         ContentSource::Page => None,
     }
 }
 
 /// Texts as a page of their own, under the page's title. Each is HTML if it looks like it.
-fn titled(collected: &Collected, texts: &[String]) -> String {
+fn html_with_title(collected: &Collected, texts: &[String]) -> String {
     let mut html = String::new();
     if let Some(headline) = collected.headline() {
         html.push_str("<h1>");

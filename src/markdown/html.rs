@@ -34,7 +34,7 @@ pub(super) struct Selector<'a> {
 
 impl Selector<'_> {
     /// The blocks to keep.
-    pub(super) fn kept(&self, outline: &Outline) -> Selected {
+    pub(super) fn select(&self, outline: &Outline) -> Selected {
         match self.full {
             true => Selected {
                 blocks: (0..outline.blocks.len()).collect(),
@@ -65,7 +65,7 @@ pub(super) fn html_page(
         blocks: mut own_kept,
         confidence,
         voices,
-    } = selector.kept(&own);
+    } = selector.select(&own);
     let own_words = kept_words(&own, &own_kept);
     let mut found = match may_look_elsewhere {
         true => fallback::find(&collected, &links, &selector, own_words)?,

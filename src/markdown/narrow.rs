@@ -37,7 +37,7 @@ impl Narrowing {
     ///
     /// # Errors
     /// Why it cannot be used, as a sentence without a period.
-    pub fn parsed(selector: &str) -> Result<Selector, String> {
+    pub fn parse_selector(selector: &str) -> Result<Selector, String> {
         selector
             .parse::<Selector>()
             .map_err(|error| error.to_string().trim_end_matches('.').to_owned())
@@ -47,8 +47,8 @@ impl Narrowing {
     /// Why one of the selectors cannot be used.
     pub fn new(include: Option<&str>, exclude: Option<&str>) -> Result<Narrowing, String> {
         Ok(Narrowing {
-            include: include.map(Narrowing::parsed).transpose()?,
-            exclude: exclude.map(Narrowing::parsed).transpose()?,
+            include: include.map(Narrowing::parse_selector).transpose()?,
+            exclude: exclude.map(Narrowing::parse_selector).transpose()?,
         })
     }
 
@@ -59,7 +59,7 @@ impl Narrowing {
 
     /// The HTML of what is read, with the page's own head for its metadata.
     pub(super) fn narrowed(&self, html: &str) -> Result<String, ConvertError> {
-        let (html, found) = self.marked(html)?;
+        let (html, found) = self.mark(html)?;
         match self.include {
             None => Ok(html),
             Some(_) if found == 0 => Err(ConvertError::SelectorUnmatched),
@@ -68,7 +68,7 @@ impl Narrowing {
     }
 
     /// Without what is excluded and with marks on what is included, and how many of these there are.
-    fn marked(&self, html: &str) -> Result<(String, usize), ConvertError> {
+    fn mark(&self, html: &str) -> Result<(String, usize), ConvertError> {
         let found = Rc::new(Cell::new(0));
         let all = selector("*");
         let mut settings = settings().append_element_content_handler((
@@ -101,7 +101,7 @@ impl Narrowing {
                 ElementContentHandlers::default().element(remove),
             ));
         }
-        let html = rewritten(html, settings)?;
+        let html = rewrite(html, settings)?;
         Ok((html, found.get()))
     }
 }
@@ -175,7 +175,7 @@ fn only_marked(html: &str) -> Result<String, ConvertError> {
         ))
         .append_element_content_handler((Cow::Borrowed(&all), handlers().element(drop_others)))
         .append_document_content_handler(DocumentContentHandlers::default().text(drop_text));
-    rewritten(html, settings)
+    rewrite(html, settings)
 }
 
 fn selector(text: &'static str) -> Selector {
@@ -188,7 +188,7 @@ fn settings<'h>() -> Settings<'h, 'h> {
         .with_memory_settings(MemorySettings::new().with_max_allowed_memory_usage(MEMORY_BYTES_MAX))
 }
 
-fn rewritten(html: &str, settings: Settings<'_, '_>) -> Result<String, ConvertError> {
+fn rewrite(html: &str, settings: Settings<'_, '_>) -> Result<String, ConvertError> {
     let mut written = Vec::with_capacity(html.len());
     let mut is_too_long = false;
     let mut rewriter = HtmlRewriter::new(settings, |bytes: &[u8]| {
@@ -259,8 +259,8 @@ mod tests {
     #[test]
     fn a_selector_that_cannot_be_read_is_refused() {
         for text in ["", "a >", "a:hover", "a{}", "[", "::before"] {
-            assert!(Narrowing::parsed(text).is_err(), "{text}");
+            assert!(Narrowing::parse_selector(text).is_err(), "{text}");
         }
-        assert!(Narrowing::parsed("main > p:nth-child(2), [data-x='a,b']").is_ok());
+        assert!(Narrowing::parse_selector("main > p:nth-child(2), [data-x='a,b']").is_ok());
     }
 }

@@ -177,7 +177,7 @@ fn document() -> impl Strategy<Value = Piece> {
 }
 
 /// What a reader of the markdown sees.
-fn shown(markdown: &str) -> String {
+fn visible_text(markdown: &str) -> String {
     let mut out = String::new();
     let mut images = 0;
     for event in Parser::new_ext(markdown, options()) {
@@ -204,7 +204,7 @@ pub(super) fn check_again(markdown: &str) {
     let mut rendered = String::new();
     html::push_html(&mut rendered, Parser::new_ext(markdown, options()));
     let again = full_page(&rendered).markdown;
-    assert_eq!(shown(&again), shown(markdown));
+    assert_eq!(visible_text(&again), visible_text(markdown));
 }
 
 fn options() -> Options {
@@ -221,6 +221,6 @@ proptest! {
         let expected = folded(&format!("{} end", document.text));
         let html = format!("{}<p>end", document.html);
         let markdown = full_page(&html).markdown;
-        prop_assert_eq!(shown(&markdown), expected, "{}\n{}", html, markdown);
+        prop_assert_eq!(visible_text(&markdown), expected, "{}\n{}", html, markdown);
     }
 }

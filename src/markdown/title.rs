@@ -59,7 +59,7 @@ pub(super) fn begin_with_title(
         return;
     }
     let at = outline.blocks.len();
-    if let Some(block) = written(outline, said) {
+    if let Some(block) = heading_block(outline, said) {
         outline.blocks.push(block);
         kept.insert(0, at);
     }
@@ -153,7 +153,7 @@ fn as_heading(outline: &mut Outline, at: usize) {
     outline.blocks[at].kind = Kind::Heading(1, label);
 }
 
-fn written(outline: &mut Outline, title: &str) -> Option<Block> {
+fn heading_block(outline: &mut Outline, title: &str) -> Option<Block> {
     let mut writer = Writer::default();
     writer.text(title);
     let finished = writer.finish(u32::MAX)?;

@@ -120,7 +120,7 @@ pub fn request(item: Item<'_>) -> String {
 }
 
 /// The members of the answer that an example prints.
-fn shown(product: Product, member: impl Fn(&[&str]) -> String) -> String {
+fn members_to_print(product: Product, member: impl Fn(&[&str]) -> String) -> String {
     let members: Vec<String> = product.shows().iter().map(|path| member(path)).collect();
     members.join(", ")
 }
@@ -133,7 +133,7 @@ pub fn typescript(site: &Site<'_>, item: Item<'_>) -> String {
         .iter()
         .map(|(name, value)| format!("{name}: {value}"));
     let members = members.collect::<Vec<_>>().join(", ");
-    let shown = shown(item.level.product(), |path| {
+    let shown = members_to_print(item.level.product(), |path| {
         format!("answer.{}", path.join("."))
     });
     format!(
@@ -168,7 +168,7 @@ pub fn python(site: &Site<'_>, item: Item<'_>) -> String {
         .iter()
         .map(|(name, value)| format!("\"{name}\": {}", python_literal(value)));
     let members = members.collect::<Vec<_>>().join(", ");
-    let shown = shown(item.level.product(), |path| {
+    let shown = members_to_print(item.level.product(), |path| {
         let keys = path.iter().map(|name| format!("[\"{name}\"]"));
         format!("answer{}", keys.collect::<String>())
     });

@@ -235,7 +235,7 @@ pub fn path(view: &str) -> String {
 
 /// A view.
 pub fn page(view: &ConsoleView<'_>) -> String {
-    framed(
+    frame(
         view.site,
         view.title,
         &side(view),
@@ -248,7 +248,7 @@ pub fn page(view: &ConsoleView<'_>) -> String {
                     ": paid endpoints return 503, and nothing is charged."
                 } }
             }
-            @for block in &view.blocks { (shown(view, block)) }
+            @for block in &view.blocks { (block_markup(view, block)) }
             p.small.muted { "Times are in UTC." }
         },
     )
@@ -256,7 +256,7 @@ pub fn page(view: &ConsoleView<'_>) -> String {
 
 /// The sign-in form. `trouble` says why the last attempt failed.
 pub fn login_page(site: Site<'_>, trouble: Option<&str>) -> String {
-    framed(
+    frame(
         site,
         "Operator",
         &html! {},
@@ -278,7 +278,7 @@ pub fn login_page(site: Site<'_>, trouble: Option<&str>) -> String {
 
 /// The page of a one-time sign-in link, whose code it posts.
 pub fn link_page(site: Site<'_>, code: &str) -> String {
-    framed(
+    frame(
         site,
         "Operator",
         &html! {},
@@ -295,7 +295,7 @@ pub fn link_page(site: Site<'_>, code: &str) -> String {
 
 /// The page shown while no token is configured.
 pub fn closed_page(site: Site<'_>) -> String {
-    framed(
+    frame(
         site,
         "The console is disabled",
         &html! {},
@@ -313,7 +313,7 @@ pub fn closed_page(site: Site<'_>) -> String {
 }
 
 /// The console's own frame: a sidebar, and nothing of the shop.
-fn framed(site: Site<'_>, title: &str, side: &Markup, content: &Markup) -> String {
+fn frame(site: Site<'_>, title: &str, side: &Markup, content: &Markup) -> String {
     let page = Layout {
         site,
         title,
@@ -351,7 +351,7 @@ fn side(view: &ConsoleView<'_>) -> Markup {
     }
 }
 
-fn shown(view: &ConsoleView<'_>, block: &Block) -> Markup {
+fn block_markup(view: &ConsoleView<'_>, block: &Block) -> Markup {
     html! {
         @match block {
             Block::Heading(text) => { h2 { (text) } }
@@ -380,7 +380,7 @@ fn shown(view: &ConsoleView<'_>, block: &Block) -> Markup {
                 (parts::scrolling(caption, &table(view, head, rows)))
             }
             Block::Choices { label, choices } => { (choice_list(label, choices)) }
-            Block::Forms(forms) => { .forms { @for form in forms { (shown_form(view, form)) } } }
+            Block::Forms(forms) => { .forms { @for form in forms { (form_markup(view, form)) } } }
             Block::Code { caption, text } => { (parts::folded_code(caption, text)) }
         }
     }
@@ -437,7 +437,7 @@ fn cell(view: &ConsoleView<'_>, value: &Cell) -> Markup {
                 span.bar { (text) (figures::bar(*percent, class(*tone))) }
             }
             Cell::Code(text) => { code { (text) } }
-            Cell::Forms(forms) => { .forms { @for form in forms { (shown_form(view, form)) } } }
+            Cell::Forms(forms) => { .forms { @for form in forms { (form_markup(view, form)) } } }
             Cell::Nothing => { span.muted { "–" } }
         }
     }
@@ -452,7 +452,7 @@ fn class(tone: Tone) -> &'static str {
     }
 }
 
-fn shown_form(view: &ConsoleView<'_>, form: &Form) -> Markup {
+fn form_markup(view: &ConsoleView<'_>, form: &Form) -> Markup {
     html! {
         form action={ (VIEWS_PATH) (form.act) } method="post" {
             input type="hidden" name=(TOKEN_FIELD) value=(view.form_token);

@@ -52,12 +52,12 @@ pub fn page(view: &PlainView<'_>) -> String {
         html! {
             h1 { (view.title) }
             p.lead { (view.lead) }
-            @for part in &view.parts { (shown(&view.site, part)) }
+            @for part in &view.parts { (part_markup(&view.site, part)) }
         },
     )
 }
 
-fn shown(site: &Site<'_>, part: &Part<'_>) -> Markup {
+fn part_markup(site: &Site<'_>, part: &Part<'_>) -> Markup {
     html! {
         @match part {
             Part::Heading(text) => h2 { (text) },

@@ -252,6 +252,23 @@ fn a_command_finds_the_configuration_by_itself() {
     assert!(gone.contains("/nowhere/config.toml"), "{gone}");
 }
 
+/// A mistyped filter left the log as it is by default, without a word.
+#[test]
+fn serve_does_not_start_with_a_log_filter_that_it_cannot_read() {
+    let folder = Folder::new();
+    let config = config_file(&folder, "");
+    let serve = Finished::of(
+        program()
+            .args(["serve", "--create", "--config", &config])
+            .env("CONTEXT402_LOG", "info,context402::outside=debugg"),
+    );
+    let error = serve.failed(78);
+    assert!(
+        error.contains("CONTEXT402_LOG: \"context402::outside=debugg\" is not a log directive"),
+        "{error}"
+    );
+}
+
 #[test]
 fn config_print_shows_every_setting_and_no_secret() {
     let folder = Folder::new();

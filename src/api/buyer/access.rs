@@ -4,10 +4,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::api::buyer::{paid, sources};
+use crate::api::buyer::sources;
 use crate::app::Shared;
 use crate::domain::excerpt::Excerpt;
-use crate::domain::level::{Level, PAGES_MAX, Product};
+use crate::domain::level::{Level, PAGES_MAX};
 use crate::domain::purchase::{Choices, ContextPurchase, PagesPurchase, Purchase, SourceInput};
 use crate::domain::refusal::Refusal;
 use crate::domain::render::Render;
@@ -16,24 +16,13 @@ use crate::domain::schema::ValidationError;
 use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
 use crate::flows::content::excerpts;
-use crate::http::{Call, Reply};
-
-/// POST /v1/x402/access.
-pub async fn buy(app: Shared, call: Call) -> Reply {
-    paid::buy(&app, &call, Product::Context).await
-}
-
-/// GET /v1/x402/access.
-pub async fn probe(app: Shared, call: Call) -> Reply {
-    paid::probe(&app, &call, Product::Context)
-}
 
 /// The purchase of one page.
 pub fn purchase(app: &Shared, body: &AccessRequest, tier: Tier) -> Result<Purchase, Refusal> {
     let stated = (body.force_refresh, body.render, body.include_comments);
     let choices = choices(stated, tier)?;
     Ok(Purchase::Context(ContextPurchase {
-        target_url: paid::canonical_target(app, &body.target_url)?,
+        target_url: sources::canonical_target(app, &body.target_url)?,
         tier: tier.name().to_owned(),
         choices,
         excerpt: excerpt(body, tier)?,

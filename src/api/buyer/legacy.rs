@@ -12,8 +12,8 @@ use crate::domain::refusal::{Code, Refusal};
 use crate::domain::requests::{ComputeRequest, Request};
 use crate::domain::schema::ValidationError;
 use crate::flows::quotes::brokerage;
-use crate::flows::sale::PaidRequest;
 use crate::flows::sale::refusals::PaidAttempt;
+use crate::flows::sale::request::PaidRequest;
 use crate::flows::sale::transfer::{self, TransferProof};
 use crate::http::{Call, Reply};
 

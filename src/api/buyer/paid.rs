@@ -1,34 +1,29 @@
-//! Shared by the paid operations: reads price, payment and purchase from query, headers and body, and shapes the response.
+//! The paid endpoints: reads payment and purchase from query, headers and body, has it sold, and shapes the response.
 
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-use serde_json::Value;
-
 use crate::api::body::check_media_type;
+use crate::api::buyer::stated_level::{
+    Stated, Votes, level_by_address, named_twice, no_such_level, priced, stated_level,
+};
 use crate::api::buyer::{access, check, proof_bundle, proof_pack};
 use crate::api::challenge;
 use crate::api::failure;
 use crate::api::query::attribution;
 use crate::app::{App, Shared};
-use crate::domain::bundle::Bundle;
 use crate::domain::check::CheckDepth;
-use crate::domain::level::{Level, LineItem, Product};
+use crate::domain::level::{Level, Product};
 use crate::domain::pack::Pack;
 use crate::domain::payment::Means;
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, Refusal};
-use crate::domain::requests::{AddressList, PaidBody};
-use crate::domain::schema::{ValidationError, without_mark};
-use crate::domain::shapes::TARGET_URL_CHARACTERS_MAX;
-use crate::domain::target::explained;
+use crate::domain::requests::PaidBody;
 use crate::domain::tier::Tier;
-use crate::flows::content::source::Target;
 use crate::flows::quotes::offers;
+use crate::flows::sale;
 use crate::flows::sale::refusals::{self, PaidAttempt};
-use crate::flows::sale::{self, PaidRequest};
+use crate::flows::sale::request::PaidRequest;
 use crate::http::{Bytes, Call, Held, OnSent, Reply};
 use crate::state::delivered::{Body, Delivered};
 use crate::x402::proof::PaymentProof;
@@ -40,8 +35,48 @@ pub const TRANSFER_HASH: &str = "x-service-payment-hash";
 pub const PAYMENT_HEADERS: [&str; 3] =
     ["payment-signature", "x-service-retry-credit", TRANSFER_HASH];
 
+/// POST /v1/x402/access.
+pub async fn buy_access(app: Shared, call: Call) -> Reply {
+    buy(&app, &call, Product::Context).await
+}
+
+/// GET /v1/x402/access.
+pub async fn probe_access(app: Shared, call: Call) -> Reply {
+    probe(&app, &call, Product::Context)
+}
+
+/// POST /v1/x402/proof-pack.
+pub async fn buy_proof_pack(app: Shared, call: Call) -> Reply {
+    buy(&app, &call, Product::ProofPack).await
+}
+
+/// GET /v1/x402/proof-pack.
+pub async fn probe_proof_pack(app: Shared, call: Call) -> Reply {
+    probe(&app, &call, Product::ProofPack)
+}
+
+/// POST /v1/x402/proof-bundle.
+pub async fn buy_proof_bundle(app: Shared, call: Call) -> Reply {
+    buy(&app, &call, Product::ProofBundle).await
+}
+
+/// GET /v1/x402/proof-bundle.
+pub async fn probe_proof_bundle(app: Shared, call: Call) -> Reply {
+    probe(&app, &call, Product::ProofBundle)
+}
+
+/// POST /v1/x402/check.
+pub async fn buy_check(app: Shared, call: Call) -> Reply {
+    buy(&app, &call, Product::Check).await
+}
+
+/// GET /v1/x402/check.
+pub async fn probe_check(app: Shared, call: Call) -> Reply {
+    probe(&app, &call, Product::Check)
+}
+
 /// Sells a product. Without payment it returns the price, whatever the body, because directories probe like that.
-pub async fn buy(app: &Shared, call: &Call, product: Product) -> Reply {
+async fn buy(app: &Shared, call: &Call, product: Product) -> Reply {
     if call.header_count("payment-signature") == 0 {
         return match level_by_address(call, product) {
             Ok(stated) => unpaid(app, call, product, stated),
@@ -64,7 +99,7 @@ pub async fn buy(app: &Shared, call: &Call, product: Product) -> Reply {
 }
 
 /// The same challenge with 200; accepts no payment and does no work.
-pub fn probe(app: &App, call: &Call, product: Product) -> Reply {
+fn probe(app: &App, call: &Call, product: Product) -> Reply {
     match level_by_address(call, product) {
         Ok(stated) => challenge::probe(app, stated.level.unwrap_or(product.default_level())),
         Err(refusal) if refusal.code == product.level_mismatch() => {
@@ -175,222 +210,8 @@ fn payment(call: &Call, product: Product) -> Result<PaymentProof, Refusal> {
         }
         let stated = level_by_address(call, product).ok();
         let item = priced(call, product, stated.and_then(|stated| stated.level));
-        sale::challenge(item, error.reason(), format!("{error}."))
+        refusals::challenge(item, error.reason(), format!("{error}."))
     })
-}
-
-/// The canonical target. Text that is not a URL is a validation error; a target that policy refuses is refused later,
-/// after the payment check (specification 4.1 rule 2).
-pub fn canonical_target(app: &Shared, text: &str) -> Result<String, Refusal> {
-    canonical_at(app, text, &["body", "target_url"])
-}
-
-/// The same of an address that stands elsewhere in the body.
-pub fn canonical_at(app: &Shared, text: &str, loc: &[&str]) -> Result<String, Refusal> {
-    match Target::parse(app, text) {
-        Ok(target) if target.canonical(app).len() <= TARGET_URL_CHARACTERS_MAX => {
-            Ok(target.canonical(app).to_owned())
-        }
-        Err(error) if !error.is_unparseable() => Ok(text.to_owned()),
-        Ok(_) => Err(target_error(
-            loc,
-            text,
-            "The URL has more than 2,048 characters once it is percent-encoded".to_owned(),
-        )),
-        Err(error) => Err(target_error(loc, text, explained(text, error))),
-    }
-}
-
-fn target_error(loc: &[&str], text: &str, why: String) -> Refusal {
-    let message = format!("Input should be a valid URL: {why}");
-    Refusal::validation(vec![ValidationError::new(
-        loc,
-        "url_parsing",
-        message,
-        Some(text.into()),
-    )])
-}
-
-/// What an unpaid request gets the price of: the level from the query, else the header, else a readable body, else the
-/// default; as often as a readable body names pages or sources.
-fn priced(call: &Call, product: Product, stated: Option<Level>) -> LineItem {
-    let votes = Votes::of(call, product);
-    let level = stated.or_else(|| votes.level(product));
-    let level = level.unwrap_or_else(|| votes.default_level(product));
-    let quantity = votes.sources.clamp(1, product.quantity_max());
-    LineItem { level, quantity }
-}
-
-/// The level in query and header.
-#[derive(Clone, Copy, Debug, Default)]
-struct Stated {
-    /// The query's, else the header's.
-    level: Option<Level>,
-    /// Whether the two differ.
-    differ: bool,
-}
-
-/// The level in query or header. Unknown levels are refused, and so are two different ones in the same place. Query and
-/// header may differ only without payment.
-fn level_by_address(call: &Call, product: Product) -> Result<Stated, Refusal> {
-    let header = product.level_header();
-    // Fast path: most requests carry neither.
-    if call.query.0.is_empty() && call.header_count(header) == 0 {
-        return Ok(Stated::default());
-    }
-    let in_query = call.query.all(product.level_word());
-    let in_query = one_level(product, in_query.map(|text| text.into_owned()))?;
-    let headers = call.headers.get_all(header).iter();
-    let headers = headers.map(|value| String::from_utf8_lossy(value.as_bytes()).trim().to_owned());
-    let in_header = one_level(product, headers)?;
-    let differ = matches!((in_query, in_header), (Some(one), Some(other)) if one != other);
-    let pays = ["payment-signature", "x-service-payment-hash"];
-    if differ && pays.iter().any(|header| call.header_count(header) > 0) {
-        return Err(mismatch(product));
-    }
-    Ok(Stated {
-        level: in_query.or(in_header),
-        differ,
-    })
-}
-
-/// The level in one place, which may repeat it.
-fn one_level(
-    product: Product,
-    mut names: impl Iterator<Item = String>,
-) -> Result<Option<Level>, Refusal> {
-    let known = |name: String| product.level(&name).ok_or_else(|| unknown_level(product));
-    let Some(first) = names.next().map(known).transpose()? else {
-        return Ok(None);
-    };
-    for name in names {
-        if known(name)? != first {
-            return Err(mismatch(product));
-        }
-    }
-    Ok(Some(first))
-}
-
-/// 400 for a level that does not exist.
-pub fn unknown_level(product: Product) -> Refusal {
-    let (word, names) = (product.level_word(), product.level_names().join(", "));
-    let code = product.invalid_level();
-    Refusal::new(code, format!("No such {word}. Use one of {names}."))
-}
-
-fn mismatch(product: Product) -> Refusal {
-    Refusal::of(product.level_mismatch())
-}
-
-/// A probe's validation error for two different levels in the same place.
-fn named_twice(call: &Call, product: Product) -> Refusal {
-    let (word, header) = (product.level_word(), product.level_header());
-    let mut in_query = call.query.all(word);
-    let first = in_query.next();
-    let loc = match in_query.any(|other| Some(other) != first) {
-        true => ["query", word],
-        false => ["header", header],
-    };
-    let message = format!("Value error, different {word}s are named in the same place");
-    Refusal::validation(vec![ValidationError::new(
-        &loc,
-        "value_error",
-        message,
-        None,
-    )])
-}
-
-/// A probe's validation error for an unknown level.
-fn no_such_level(call: &Call, product: Product) -> Refusal {
-    let (word, header) = (product.level_word(), product.level_header());
-    let in_query = call.query.get(word);
-    let in_query = in_query.filter(|name| product.level(name).is_none());
-    let loc = match in_query {
-        Some(_) => ["query", word],
-        None => ["header", header],
-    };
-    let given = in_query.or_else(|| call.header(header).map(Into::into));
-    let message = format!(
-        "Input should be one of {}",
-        product.level_names().join(", ")
-    );
-    let given = given.map(|text| Value::from(text.into_owned()));
-    Refusal::validation(vec![ValidationError::new(
-        &loc,
-        "literal_error",
-        message,
-        given,
-    )])
-}
-
-fn stated_level(call: &Call, product: Product, body: &PaidBody) -> Result<Option<Level>, Refusal> {
-    let by_address = level_by_address(call, product)?.level;
-    match (by_address, body.level()) {
-        (Some(one), Some(other)) if one != other => Err(mismatch(product)),
-        (one, other) => Ok(one.or(other)),
-    }
-}
-
-/// What a readable body says of the price. serde refuses a member that is there twice.
-#[derive(Default)]
-struct Votes {
-    level: Option<String>,
-    /// How many pages or sources it names.
-    sources: usize,
-}
-
-#[derive(Deserialize)]
-struct VotingMembers {
-    tier: Option<Value>,
-    pack: Option<Value>,
-    bundle: Option<Value>,
-    depth: Option<Value>,
-    target_urls: Option<AddressList>,
-    sources: Option<Vec<IgnoredAny>>,
-}
-
-impl Votes {
-    fn of(call: &Call, product: Product) -> Votes {
-        // Skips the parser for bodies with none of the words.
-        let words = [product.level_word(), "target_urls", "sources"];
-        let has = |word: &str| {
-            let mut windows = call.body.windows(word.len());
-            windows.any(|window| window == word.as_bytes())
-        };
-        if !words.into_iter().any(has) {
-            return Votes::default();
-        }
-        let read = serde_json::from_slice::<VotingMembers>(without_mark(&call.body));
-        let Ok(members) = read else {
-            return Votes::default();
-        };
-        let level = match product {
-            Product::Context => members.tier,
-            Product::ProofPack => members.pack,
-            Product::ProofBundle => members.bundle,
-            Product::Check => members.depth,
-        };
-        let listed = members.target_urls.map_or(0, |list| list.addresses().len());
-        let sources = members.sources.map_or(0, |sources| sources.len());
-        Votes {
-            level: level.and_then(|level| level.as_str().map(str::to_owned)),
-            sources: listed.max(sources),
-        }
-    }
-
-    fn level(&self, product: Product) -> Option<Level> {
-        product.level(self.level.as_deref()?)
-    }
-
-    /// The level that is meant where none is stated. A bundle's depends on its sources.
-    fn default_level(&self, product: Product) -> Level {
-        match product {
-            Product::ProofBundle if self.sources > 0 => {
-                Level::Bundle(Bundle::for_count(self.sources))
-            }
-            _ => product.default_level(),
-        }
-    }
 }
 
 /// A sale's outcome as an HTTP response. Refusals are recorded for the operator.

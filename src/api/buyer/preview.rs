@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::api::buyer::{paid, quotes};
+use crate::api::buyer::{quotes, stated_level};
 use crate::api::checks::{Check, Status, check, hidden, is_ready, page, score, service};
 use crate::api::frame::fresh;
 use crate::api::orders::bundle_confidence;
@@ -226,7 +226,7 @@ async fn judged(app: &Shared, call: &Call) -> Result<Judged, Refusal> {
 fn tier(call: &Call) -> Result<Option<Level>, Refusal> {
     let named = query::once(call, "tier")?.map(|name| {
         let level = Product::Context.level(&name);
-        level.ok_or_else(|| paid::unknown_level(Product::Context))
+        level.ok_or_else(|| stated_level::unknown_level(Product::Context))
     });
     named.transpose()
 }

@@ -1,24 +1,12 @@
 //! The Evidence Bundle endpoint: buy a report on several sources.
 
-use crate::api::buyer::{paid, sources};
+use crate::api::buyer::sources;
 use crate::app::Shared;
 use crate::domain::bundle::{Bundle, SOURCES_MAX};
-use crate::domain::level::Product;
 use crate::domain::purchase::{ProofBundlePurchase, Purchase};
 use crate::domain::refusal::Refusal;
 use crate::domain::requests::{AddressList, ProofBundleRequest};
 use crate::domain::shapes::QUESTION_CHARACTERS_MAX;
-use crate::http::{Call, Reply};
-
-/// POST /v1/x402/proof-bundle.
-pub async fn buy(app: Shared, call: Call) -> Reply {
-    paid::buy(&app, &call, Product::ProofBundle).await
-}
-
-/// GET /v1/x402/proof-bundle.
-pub async fn probe(app: Shared, call: Call) -> Reply {
-    paid::probe(&app, &call, Product::ProofBundle)
-}
 
 /// The purchase, of the smallest bundle that takes the sources where none is stated.
 pub fn purchase(

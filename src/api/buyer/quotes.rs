@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::api::body::read_body;
-use crate::api::buyer::{paid, several_quotes};
+use crate::api::buyer::{several_quotes, sources, stated_level};
 use crate::api::frame::fresh;
 use crate::api::orders::bundles;
 use crate::api::query::attribution;
@@ -192,7 +192,7 @@ pub fn request_in_query(app: &App, call: &Call, product: Product) -> Result<Leve
     // An unknown name is refused even if the request is for another product.
     let pack = query::once(call, "pack")?.map(|name| {
         let level = Product::ProofPack.level(&name);
-        level.ok_or_else(|| paid::unknown_level(Product::ProofPack))
+        level.ok_or_else(|| stated_level::unknown_level(Product::ProofPack))
     });
     let level = pack
         .transpose()?
@@ -235,7 +235,7 @@ async fn created(app: &Shared, call: &Call) -> Result<Created, Refusal> {
     let labelled = body.source.as_deref().and_then(Attribution::parse);
     let attribution = labelled.or_else(|| attribution(call));
     let asked = LevelRequest {
-        target_url: paid::canonical_target(app, body.target_url.as_deref().unwrap_or_default())?,
+        target_url: sources::canonical_target(app, body.target_url.as_deref().unwrap_or_default())?,
         level,
         question: body.question,
         force_refresh: None,

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::api::body::check_media_type;
-use crate::api::buyer::paid;
+use crate::api::buyer::{paid, sources};
 use crate::api::failure;
 use crate::app::Shared;
 use crate::domain::ids::CreditId;
@@ -84,7 +84,7 @@ fn stated(app: &Shared, body: PaidBody) -> Result<Stated, Refusal> {
         }
     };
     Ok(Stated::OnePage {
-        target_url: paid::canonical_target(app, &target_url)?,
+        target_url: sources::canonical_target(app, &target_url)?,
         level,
         // An empty question means the default one, as in the paid request.
         question: question.map(|text| match text.trim() {

@@ -1,12 +1,14 @@
 //! The sources of a request: addresses, texts of the buyer's own, and retained reports.
 
-use crate::api::buyer::paid;
 use crate::app::Shared;
 use crate::domain::ids::ReportId;
 use crate::domain::purchase::SourceInput;
 use crate::domain::refusal::Refusal;
 use crate::domain::requests::{AddressList, SourceBody};
 use crate::domain::schema::ValidationError;
+use crate::domain::shapes::TARGET_URL_CHARACTERS_MAX;
+use crate::domain::target::explained;
+use crate::flows::content::source::Target;
 
 /// The sources that a body names under `member`.
 ///
@@ -62,8 +64,40 @@ fn one(app: &Shared, body: &SourceBody, member: &str) -> Result<SourceInput, Ref
 }
 
 fn page(app: &Shared, address: &str, member: &str) -> Result<SourceInput, Refusal> {
-    let target_url = paid::canonical_at(app, address, &["body", member])?;
+    let target_url = canonical_at(app, address, &["body", member])?;
     Ok(SourceInput::Page(target_url))
+}
+
+/// The canonical target. Text that is not a URL is a validation error; a target that policy refuses is refused later,
+/// after the payment check (specification 4.1 rule 2).
+pub fn canonical_target(app: &Shared, text: &str) -> Result<String, Refusal> {
+    canonical_at(app, text, &["body", "target_url"])
+}
+
+/// The same of an address that stands elsewhere in the body.
+fn canonical_at(app: &Shared, text: &str, loc: &[&str]) -> Result<String, Refusal> {
+    match Target::parse(app, text) {
+        Ok(target) if target.canonical(app).len() <= TARGET_URL_CHARACTERS_MAX => {
+            Ok(target.canonical(app).to_owned())
+        }
+        Err(error) if !error.is_unparseable() => Ok(text.to_owned()),
+        Ok(_) => Err(target_error(
+            loc,
+            text,
+            "The URL has more than 2,048 characters once it is percent-encoded".to_owned(),
+        )),
+        Err(error) => Err(target_error(loc, text, explained(text, error))),
+    }
+}
+
+fn target_error(loc: &[&str], text: &str, why: String) -> Refusal {
+    let message = format!("Input should be a valid URL: {why}");
+    Refusal::validation(vec![ValidationError::new(
+        loc,
+        "url_parsing",
+        message,
+        Some(text.into()),
+    )])
 }
 
 /// Nobody pays for a source twice.

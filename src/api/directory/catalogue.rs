@@ -143,8 +143,8 @@ fn listed(app: &App, product: Product) -> Value {
     })
 }
 
-/// The bundle quote, with an empty `accepts` (specification 2.10), because bundles are not paid by x402. It is listed so
-/// that directories find bundles; those that require an offer in every item skip it.
+/// The bundle quote, with an empty `accepts` (specification 2.10), because the quote is free. It is listed so that
+/// directories find bundles; those that require an offer in every item skip it. The bundle that x402 pays has its own item.
 fn listed_bundles(app: &App) -> Value {
     let row = app.rows.iter().find(|row| row.path == bundles::QUOTE_PATH);
     let parameters = row.map_or(&[][..], |row| row.about.query);
@@ -170,11 +170,13 @@ fn listed_bundles(app: &App) -> Value {
         "lastUpdated": app.sample.made_at.0,
         "metadata": {
             "name": app.config.service_name,
-            "description": "Which of up to 25 sources can be read, and which Evidence Bundle fits them; free. Bundles \
-                            are paid in dollars through a payment link.",
+            "description": format!(
+                "Which of up to 25 sources can be read, and which Evidence Bundle fits them; free. Bundles are paid by \
+                 x402 at POST {}, or in dollars through a payment link.",
+                Product::ProofBundle.path()
+            ),
             "tags": ["evidence", "sources", "quote"],
             "bundles": bundles::price_list(app),
-        "depths": discovery::levels(app, Product::Check),
         },
         "inputSchema": input,
         "outputSchema": {

@@ -2,10 +2,12 @@
 //! Only this module decides access: a session cookie stands for the token, and changes must be posted from our own pages.
 
 mod acts;
+mod daily_ledger;
 mod limits;
-mod money;
+mod payments;
 mod sales;
 mod show;
+mod today;
 mod upkeep;
 
 use std::collections::HashMap;
@@ -170,9 +172,9 @@ async fn show_page(app: &Shared, call: &Call, session: &Session, name: &str) -> 
         return exported(app, call);
     }
     let made = match name {
-        "today" => money::today(app).await,
-        "payments" => money::payments(app, call).await,
-        "ledger" => money::ledger(app).await,
+        "today" => today::today(app).await,
+        "payments" => payments::payments(app, call).await,
+        "ledger" => daily_ledger::ledger(app).await,
         "leads" => sales::leads(app, call).await,
         "orders" => sales::orders(app, call).await,
         "events" => sales::events(app, call).await,

@@ -79,7 +79,8 @@ fn parse_listen(text: &str) -> Result<SocketAddr, String> {
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let log = log::start(log_filter("warn"), false, Clock::System);
+        let filter = log_filter("warn").map_err(|error| config_failure(&error))?;
+        let log = log::start(filter, false, Clock::System);
         // Enough threads for the purchase and for visitors.
         run_async(256, self.show(log.troubles()))
     }

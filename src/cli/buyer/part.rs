@@ -81,5 +81,5 @@ fn selector(text: &str) -> Result<String, String> {
     if text.chars().count() > SELECTOR_CHARACTERS_MAX {
         return Err(format!("at most {SELECTOR_CHARACTERS_MAX} characters"));
     }
-    Narrowing::parsed(text).map(|_| text.to_owned())
+    Narrowing::parse_selector(text).map(|_| text.to_owned())
 }

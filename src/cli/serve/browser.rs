@@ -8,7 +8,7 @@ use tokio::io::{stdin, stdout};
 use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::cli::{Failure, failed, run_async};
+use crate::cli::{Failure, config_failure, failed, run_async};
 use crate::config::{Supervisor, journal_listens, log_filter};
 use crate::log;
 use crate::outside::clock::Clock;
@@ -50,7 +50,8 @@ impl Args {
         match self.once {
             true => run_async(BLOCKING_THREADS, self.render_once()),
             false => {
-                let _log = log::start(log_filter("info"), journal_listens(), Clock::System);
+                let filter = log_filter("info").map_err(|error| config_failure(&error))?;
+                let _log = log::start(filter, journal_listens(), Clock::System);
                 run_async(BLOCKING_THREADS, self.serve(inherited))
             }
         }

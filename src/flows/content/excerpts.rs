@@ -23,7 +23,7 @@ const HELD_FACTOR: usize = 6;
 /// # Errors
 /// Why not, as a sentence without a period.
 pub fn check_selector(selector: &str) -> Result<(), String> {
-    Narrowing::parsed(selector).map(drop)
+    Narrowing::parse_selector(selector).map(drop)
 }
 
 /// Puts the part that is asked for beside the page.

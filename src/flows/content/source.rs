@@ -1,29 +1,26 @@
 //! Reads the page of a purchase as markdown, from the cache or the web, according to its tier or pack.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+mod cached;
+mod fetch;
+mod trouble;
 
 use crate::app::Shared;
 use crate::domain::cache::{CachePolicy, Reading};
 use crate::domain::excerpt::Extent;
-use crate::domain::refusal::{Code, Refusal, With};
-use crate::domain::render::Render;
-use crate::domain::target::{TargetError, TargetUrl, explained};
-use crate::domain::tier::Tier;
-use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
-use crate::domain::usage::Usage;
-use crate::flows::content::MEMORY_WAIT_MAX;
-use crate::flows::content::rendering::{self, Attempt};
-use crate::flows::content::robots;
-use crate::markdown::{ConvertError, PAGE_BYTES_MAX, has_text};
-use crate::outside::memory::{MemoryFull, MemoryPermit, Party};
-use crate::outside::network::Asker;
-use crate::outside::render::RenderError;
-use crate::outside::web::{FetchError, FetchOptions, Fetched, FetchedPage};
-use crate::state::page::{
-    JUDGED_TOKENS_MAX, PageFacts, PageGoods, RenderFacts, Unfetched, page_goods, selected_page,
-};
-use crate::store::{HeldPage, PageRecord, Snapshot, StoreError, Tables};
+use crate::domain::target::{TargetError, TargetUrl};
+use crate::domain::time::UnixSeconds;
+use crate::flows::content::rendering;
+use crate::markdown::PAGE_BYTES_MAX;
+use crate::outside::memory::{MemoryPermit, Party};
+use crate::outside::web::FetchError;
+use crate::state::page::{PageGoods, Unfetched, selected_page};
+use crate::store::PageRecord;
+use cached::{CachedPage, SMALL_BYTES_MAX, kept_source, sellable_page};
+use fetch::fetch;
+use trouble::cache_miss;
+
+pub use cached::{held_page, keep_page, kept_page};
+pub use trouble::{Trouble, fetch_trouble, refused_target};
 
 /// Memory to read or write a blob per byte: the store rounds sizes up to a power of two.
 pub const STORING_FACTOR: usize = 3;
@@ -136,22 +133,6 @@ pub enum Storing {
     Unchanged {
         fetched_at: UnixSeconds,
     },
-}
-
-/// Why delivery fails.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Trouble {
-    /// Final: nothing is owed.
-    Refused(Refusal),
-    /// Transient: an accepted payment earns a retry credit.
-    Outage(Refusal),
-}
-
-impl Trouble {
-    pub fn refusal(&self) -> &Refusal {
-        let (Trouble::Refused(refusal) | Trouble::Outage(refusal)) = self;
-        refusal
-    }
 }
 
 /// An allowed target: a public address, or our own sample page.
@@ -316,97 +297,6 @@ async fn found(
     }
 }
 
-/// Longer members of a stored page are read only on demand, in bytes, off the async threads. Walls are shorter.
-const SMALL_BYTES_MAX: u64 = 64 * 1024;
-
-/// A cached page, with its members where they are small.
-struct CachedPage {
-    record: PageRecord,
-    members: Option<Vec<u8>>,
-}
-
-/// The cached page of a canonical URL. A record whose bytes are gone is a miss, and so is a page that may not be sold:
-/// older versions stored pages without text, and walls.
-pub fn kept_page(app: &Shared, target_url: &str) -> Result<Option<PageRecord>, Refusal> {
-    let kept = app
-        .store
-        .look_up(|snapshot| sellable_page(app, snapshot, target_url))?;
-    Ok(kept)
-}
-
-fn sellable_page(
-    app: &Shared,
-    snapshot: &Snapshot,
-    target_url: &str,
-) -> Result<Option<PageRecord>, StoreError> {
-    let Some(record) = snapshot.page(target_url)? else {
-        return Ok(None);
-    };
-    let is_there = app.now().since(UnixSeconds(record.fetched_at)) < PAGE_SECONDS
-        && snapshot.keeps_blob(record.blob)?;
-    if !is_there || record.tokens == 0 {
-        return Ok(None);
-    }
-    let is_short = record.tokens <= JUDGED_TOKENS_MAX && record.blob_bytes <= SMALL_BYTES_MAX;
-    if is_short && !app.sellable_pages.contains(record.blob) {
-        let members = snapshot.blob(record.blob)?.unwrap_or_default();
-        let reason = app
-            .sellable_pages
-            .judge(record.blob, record.tokens, &members);
-        if !matches!(reason, Ok(None)) {
-            return Ok(None);
-        }
-    }
-    Ok(Some(record))
-}
-
-/// A cached page with its bytes.
-async fn kept_source(
-    app: &Shared,
-    kept: CachedPage,
-    reader: &Reader,
-) -> Result<SourcePage, Trouble> {
-    let CachedPage {
-        record: kept,
-        members,
-    } = kept;
-    let mut permit = reader.memory.nothing();
-    let bytes = usize::try_from(kept.blob_bytes).unwrap_or(usize::MAX);
-    let permitted = permit
-        .resized(bytes.saturating_mul(STORING_FACTOR), MEMORY_WAIT_MAX)
-        .await;
-    permitted.map_err(|MemoryFull| fetch_trouble(&FetchError::Overloaded))?;
-    let blob = kept.blob;
-    let members = match members {
-        Some(members) => Ok(Some(members)),
-        None => app.store.read(move |snapshot| snapshot.blob(blob)).await,
-    };
-    let members = members.map_err(|error| Trouble::Refused(error.into()))?;
-    let members = members.ok_or_else(|| {
-        let page = hex::encode(blob);
-        Trouble::Refused(crate::flows::internal("a cached page is missing", &page))
-    })?;
-    Ok(SourcePage {
-        page: PageGoods {
-            blob,
-            members: Arc::new(members),
-            content_sha256: kept.content_sha256,
-            tokens: kept.tokens,
-        },
-        sold: None,
-        permit,
-        cache: CacheFacts {
-            hit: true,
-            revalidated: false,
-            stored_at: UnixSeconds(kept.fetched_at),
-            changed_since_last: None,
-            is_shared: true,
-        },
-        storing: Storing::Nothing,
-        asked_browser: false,
-    })
-}
-
 /// What is to be read of the sample page.
 async fn selected_sample(app: &Shared, extent: &Extent) -> Result<SourcePage, Trouble> {
     let (shared, extent) = (app.clone(), extent.clone());
@@ -444,281 +334,5 @@ fn sample(app: &Shared) -> SourcePage {
         },
         storing: Storing::Blob,
         asked_browser: false,
-    }
-}
-
-/// The sample page is also sold by the starter tier.
-fn cache_miss(is_sample: bool) -> Refusal {
-    let message =
-        "This tier only reads the cache, and the page is not cached. The payment was not used.";
-    let delivers = |tier: &Tier| match tier.cache() {
-        CachePolicy::CacheOnly { sample } => sample && is_sample,
-        CachePolicy::UpTo { .. } | CachePolicy::Bypass => true,
-    };
-    let alternatives = Tier::ALL.into_iter().filter(delivers).collect();
-    Refusal::new(Code::CacheMiss, message).with(With::Alternatives(alternatives))
-}
-
-async fn fetch(
-    app: &Shared,
-    target: TargetUrl,
-    kept: Option<CachedPage>,
-    (revalidates, render, extent): (bool, Render, &Extent),
-    reader: &Reader,
-) -> Result<SourcePage, Trouble> {
-    let cached = kept.as_ref().map(|kept| &kept.record);
-    let record = cached.filter(|_| revalidates);
-    let options = FetchOptions {
-        full: false,
-        keeps_empty: rendering::may_render(app, render),
-        extent: extent.clone(),
-        if_none_match: record.and_then(|record| record.etag.clone()),
-        if_modified_since: record.and_then(|record| record.last_modified.clone()),
-        deadline: Instant::now() + app.config.fetch.time_max,
-    };
-    let fetched = fetch_in_turn(app, target, options, reader).await;
-    let (fetched, attempt) = rendered(app, fetched, (render, extent), reader).await;
-    let fetched = match (fetched.and_then(without_wall), &attempt) {
-        (Err(error @ FetchError::Convert(_)), Some(attempt)) => {
-            let trouble = render_trouble(attempt);
-            return Err(trouble.unwrap_or_else(|| fetch_trouble(&error)));
-        }
-        // With a browser, a page of which nothing is selected was kept until it was asked.
-        (Err(FetchError::Convert(ConvertError::Empty)), None) if !extent.selectors.is_nothing() => {
-            Err(FetchError::Convert(ConvertError::SelectorUnmatched))
-        }
-        (fetched, _) => fetched,
-    };
-    match (fetched, kept) {
-        (Ok((Fetched::Page(mut page), permit, asked)), kept) => {
-            app.metrics.fetches.count(["page"]);
-            let usage = std::mem::take(&mut page.usage);
-            let usage = robots::complete(app, usage, asked, &page.final_url).await;
-            let earlier = kept.as_ref().map(|kept| &kept.record);
-            let render = attempt.map(|attempt| attempt.facts);
-            fetched_source(app, *page, permit, (&usage, render), earlier).await
-        }
-        (Ok((Fetched::NotModified { may_be_shared }, ..)), Some(kept)) => {
-            app.metrics.fetches.count(["not_modified"]);
-            let mut source = kept_source(app, kept, reader).await?;
-            let fetched_at = app.now();
-            source.cache = CacheFacts {
-                hit: true,
-                revalidated: true,
-                stored_at: fetched_at,
-                changed_since_last: Some(false),
-                is_shared: may_be_shared,
-            };
-            source.storing = match may_be_shared {
-                true => Storing::Unchanged { fetched_at },
-                false => Storing::Unshared,
-            };
-            Ok(source)
-        }
-        (Ok((Fetched::NotModified { .. }, ..)), None) => Err(fetch_trouble(&FetchError::Protocol)),
-        (Err(error), _) => {
-            app.metrics.fetches.count([if error.is_transient() {
-                "outage"
-            } else {
-                "refused"
-            }]);
-            Err(fetch_trouble(&error))
-        }
-    }
-}
-
-type FetchedInTurn = (Fetched, MemoryPermit, robots::PendingRobots);
-
-/// The same after the browser, where it was asked.
-async fn rendered(
-    app: &Shared,
-    fetched: Result<FetchedInTurn, FetchError>,
-    how: (Render, &Extent),
-    reader: &Reader,
-) -> (Result<FetchedInTurn, FetchError>, Option<Attempt>) {
-    match fetched {
-        Ok((Fetched::Page(mut page), mut permit, asked)) => {
-            let attempt = rendering::improve(app, &mut page, &mut permit, how, &reader.payer).await;
-            (Ok((Fetched::Page(page), permit, asked)), attempt)
-        }
-        other => (other, None),
-    }
-}
-
-/// Refuses a wall, and a page without text; judged with the page's markup, which the cache does not store.
-fn without_wall((fetched, permit, asked): FetchedInTurn) -> Result<FetchedInTurn, FetchError> {
-    let unsold = match &fetched {
-        Fetched::Page(fetched) => match fetched.page.wall {
-            Some(wall) => Some(ConvertError::Walled(wall)),
-            None => (!has_text(&fetched.page.markdown)).then_some(ConvertError::Empty),
-        },
-        Fetched::NotModified { .. } => None,
-    };
-    match unsold {
-        Some(error) => Err(FetchError::Convert(error)),
-        None => Ok((fetched, permit, asked)),
-    }
-}
-
-/// The payer's limit first, then the domain's, then a permit: requests that wait for a limit hold no permit.
-async fn fetch_in_turn(
-    app: &Shared,
-    target: TargetUrl,
-    options: FetchOptions,
-    reader: &Reader,
-) -> Result<FetchedInTurn, FetchError> {
-    let outside = &app.outside;
-    let full = |_| FetchError::Overloaded;
-    let _of_payer = outside
-        .fetches_of_payer
-        .place(&reader.payer)
-        .await
-        .map_err(full)?;
-    let _of_domain = outside
-        .fetches_of_domain
-        .place(target.domain())
-        .await
-        .map_err(full)?;
-    // Before a permit is taken: a name whose servers do not respond must not block other fetches.
-    let (web, deadline) = (outside.web.clone(), options.deadline);
-    let cleared = web.clear_for(Asker::Buyer, &target, deadline).await?;
-    let asked = robots::ask(app, &target);
-    let mut permit = reader.memory.nothing();
-    let fetching = outside.fetches.run(move || {
-        let fetched = web.fetch(cleared, &options, &mut permit)?;
-        Ok((fetched, permit))
-    });
-    let (fetched, permit) = fetching.await.unwrap_or(Err(FetchError::Overloaded))?;
-    Ok((fetched, permit, asked))
-}
-
-/// The cache entry of a page, written once its sale is settled.
-pub fn held_page(source: &SourcePage) -> Option<HeldPage> {
-    match &source.storing {
-        Storing::Nothing | Storing::Blob | Storing::Unshared => None,
-        Storing::Page(record) => Some(HeldPage::Fetched(record.clone())),
-        Storing::Unchanged { fetched_at } => Some(HeldPage::Unchanged {
-            fetched_at: fetched_at.0,
-        }),
-    }
-}
-
-/// Caches a page for an order, which is already paid.
-pub fn keep_page(
-    tables: &mut Tables<'_>,
-    target_url: &str,
-    source: &SourcePage,
-    now: UnixSeconds,
-) -> Result<(), StoreError> {
-    match &source.storing {
-        Storing::Nothing | Storing::Blob => Ok(()),
-        Storing::Page(record) => tables.put_page(target_url, record, &source.page.members),
-        Storing::Unshared => tables.forget_page(target_url, now),
-        Storing::Unchanged { fetched_at } => tables.touch_page(target_url, *fetched_at),
-    }
-}
-
-async fn fetched_source(
-    app: &Shared,
-    fetched: FetchedPage,
-    mut permit: MemoryPermit,
-    (usage, render): (&Usage, Option<RenderFacts>),
-    kept: Option<&PageRecord>,
-) -> Result<SourcePage, Trouble> {
-    let now = app.now();
-    if let Some(confidence) = fetched.page.confidence {
-        app.metrics.extraction(confidence);
-    }
-    let page = page_goods(
-        &fetched.page,
-        &PageFacts {
-            final_url: fetched.final_url.as_str(),
-            status: fetched.status,
-            content_type: &fetched.content_type,
-            kind: fetched.kind,
-            source_sha256: fetched.source_sha256,
-            bytes_fetched: fetched.bytes_fetched,
-            fetch_time: Duration::from_millis(fetched.fetch_ms),
-            extract_time: Duration::from_millis(fetched.extract_ms),
-            usage,
-            fetched_at: now,
-            render,
-        },
-    )
-    .map_err(|error| {
-        Trouble::Refused(crate::flows::internal(
-            "a page could not be written as JSON",
-            &error,
-        ))
-    })?;
-    let record = PageRecord {
-        blob: page.blob,
-        blob_bytes: page.members.len() as u64,
-        content_sha256: page.content_sha256.clone(),
-        tokens: page.tokens,
-        title: fetched.page.metadata.title,
-        fetched_at: now.0,
-        etag: fetched.etag,
-        last_modified: fetched.last_modified,
-    };
-    let permitted = permit.resized(STORING_FACTOR * page.members.len(), MEMORY_WAIT_MAX);
-    permitted
-        .await
-        .map_err(|MemoryFull| fetch_trouble(&FetchError::Overloaded))?;
-    let changed_since_last = kept.map(|kept| kept.content_sha256 != page.content_sha256);
-    let cache = CacheFacts {
-        hit: false,
-        revalidated: false,
-        stored_at: now,
-        changed_since_last,
-        is_shared: fetched.may_be_shared,
-    };
-    let storing = match fetched.may_be_shared {
-        true => Storing::Page(record),
-        false => Storing::Unshared,
-    };
-    Ok(SourcePage {
-        page,
-        sold: None,
-        permit,
-        cache,
-        storing,
-        asked_browser: render.is_some(),
-    })
-}
-
-/// Refuses a target with the policy's explanation.
-pub fn refused_target(text: &str, error: TargetError) -> Trouble {
-    let code = Code::parse(error.code()).unwrap_or(Code::InvalidTarget);
-    Trouble::Refused(Refusal::new(code, format!("{}.", explained(text, error))))
-}
-
-/// What to say in place of a page that cannot be sold, if the browser is to blame.
-fn render_trouble(attempt: &Attempt) -> Option<Trouble> {
-    let error = attempt.error.as_ref()?;
-    Some(match error {
-        RenderError::Busy => Trouble::Outage(Refusal::new(
-            Code::Overloaded,
-            "The page's text is made by scripts, and too many pages are being rendered. Try again in a few seconds.",
-        )),
-        RenderError::Unavailable(_) => Trouble::Refused(Refusal::of(Code::RenderUnavailable)),
-        RenderError::Failed { detail, .. } => Trouble::Refused(Refusal::new(
-            Code::RenderFailed,
-            format!("The page's text is made by scripts, and it could not be rendered: {detail}."),
-        )),
-    })
-}
-
-/// `FetchError` decides what is transient and what is final (decisions, Retry credits).
-pub fn fetch_trouble(error: &FetchError) -> Trouble {
-    let code = match Code::parse(error.code()) {
-        Some(Code::UpstreamUnavailable) if !error.is_transient() => Code::UpstreamRefused,
-        code => code.unwrap_or(Code::UpstreamRefused),
-    };
-    let refusal = Refusal::new(code, format!("{error}."));
-    if error.is_transient() {
-        Trouble::Outage(refusal)
-    } else {
-        Trouble::Refused(refusal)
     }
 }

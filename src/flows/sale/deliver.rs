@@ -3,7 +3,7 @@
 use crate::app::Shared;
 use crate::domain::ids::ReportId;
 use crate::domain::level::{Level, LineItem};
-use crate::domain::payment::Means;
+use crate::domain::payment::{Means, Payment};
 use crate::domain::purchase::{PagesPurchase, Purchase, SourceInput};
 use crate::domain::refusal::{Code, Refusal, UnreadSource};
 use crate::flows::content::MEMORY_WAIT_MAX;
@@ -56,7 +56,9 @@ impl Goods {
 }
 
 /// Target safety, then the pages, then the report (specification 4.1 rule 2).
-pub async fn deliver(app: &Shared, purchase: &Purchase, payer: &str) -> Result<Goods, Trouble> {
+pub async fn deliver(app: &Shared, payment: &Payment) -> Result<Goods, Trouble> {
+    let (purchase, payer) = (&payment.purchase, hex::encode(payment.payer.0));
+    let payer = payer.as_str();
     match purchase {
         Purchase::Context(_) => {
             let source = one(app, purchase, payer).await?;

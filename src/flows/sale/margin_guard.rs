@@ -4,6 +4,10 @@ use crate::app::Shared;
 use crate::config::{Coin, Gas};
 use crate::domain::amount::Amount;
 use crate::domain::margin::{self, Costs, GasPrice, MarginReceipt, MarginRejected};
+use crate::domain::payment::Means;
+use crate::domain::purchase::Purchase;
+use crate::domain::refusal::{Code, Refusal};
+use crate::flows::content::{rendering, screenshot, source};
 use crate::outside::llm::Llm;
 
 /// An accepted sale.
@@ -36,6 +40,42 @@ pub struct Work {
     pub asks_model: bool,
     /// Whether a settlement costs fees; not if the money has already arrived.
     pub settles: bool,
+}
+
+/// The Unit Economic Guardian, before any work.
+pub fn check(app: &Shared, purchase: &Purchase, means: Means) -> Result<Judged, Refusal> {
+    let reading = purchase.reading();
+    let pages = purchase.target_urls();
+    let fetched = pages.filter(|url| source::may_fetch(reading, url, &app.sample.url));
+    let fetches = fetched.count();
+    let renders = rendering::may_render(app, reading.render);
+    let work = Work {
+        fetches,
+        renders: if renders { fetches } else { 0 }
+            + usize::from(screenshot::may_take(app, purchase)),
+        asks_model: app.outside.llm.is_some() && purchase.level().may_synthesize(),
+        settles: means.is_settled_later(),
+    };
+    let price = purchase.price();
+    judge(app, price, work).map_err(|unsold| {
+        let reason = match unsold {
+            Unsold::TooThin(_) => "too_thin",
+            Unsold::GasUnknown => "gas_unknown",
+        };
+        app.metrics.margin_rejections.count([reason]);
+        let message = match unsold {
+            Unsold::TooThin(rejected) => format!(
+                "At {price} USDC this sale would not cover its costs ({} USDC). {}.",
+                rejected.needed,
+                means.unused()
+            ),
+            Unsold::GasUnknown => format!(
+                "The settlement cost is currently unknown, so sales are stopped. {}: try again in a minute.",
+                means.unused()
+            ),
+        };
+        Refusal::new(Code::MarginRejected, message)
+    })
 }
 
 /// Judges a sale at `price`.

@@ -11,10 +11,13 @@ use crate::domain::evm::{Address, Nonce};
 use crate::domain::keccak::keccak256;
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{Action, Credit, Delivery, Event, Means, Payment, State, next};
-use crate::domain::refusal::RetryCredit;
+use crate::domain::refusal::{Refusal, RetryCredit, With};
 use crate::domain::time::{CREDIT_SECONDS, REDELIVERY_SECONDS, UnixSeconds};
+use crate::flows::internal;
 use crate::flows::sale::verify_settlement;
 use crate::outside::chance;
+use crate::outside::facilitator::PaymentRequest;
+use crate::state::in_flight::End;
 use crate::state::unknown::is_looked_into;
 use crate::store::{Due, StoreError, Tables, credit_hash, identifier_key};
 use crate::x402::proof::PaymentProof;
@@ -88,6 +91,28 @@ pub async fn advance(
         .await?;
     if let Some(advanced) = &advanced {
         note(app, key, &advanced.payment);
+    }
+    Ok(advanced)
+}
+
+/// Applies an event and counts the result.
+pub async fn record(
+    app: &Shared,
+    key: PaymentKey,
+    event: Event,
+) -> Result<Option<Advanced>, StoreError> {
+    let is_payers_doing = !matches!(event, Event::ChainNeverUsed | Event::OperatorFailed);
+    let advanced = advance(app, key, event).await?;
+    if let Some(advanced) = advanced.as_ref().filter(|advanced| advanced.has_moved) {
+        count(app, &advanced.payment);
+        let (payer, now) = (advanced.payment.payer, app.now());
+        match &advanced.payment.state {
+            State::Settled { .. } => app.in_flight.failing.note_end(payer, End::Settled, now),
+            State::Failed { .. } if is_payers_doing => {
+                app.in_flight.failing.note_end(payer, End::Failed, now)
+            }
+            _ => {}
+        }
     }
     Ok(advanced)
 }
@@ -417,4 +442,54 @@ pub fn note_sent(
 /// Until when a settled payment's answer is redelivered.
 pub fn redelivery_end(settled_at: u64) -> UnixSeconds {
     UnixSeconds(settled_at).plus(REDELIVERY_SECONDS)
+}
+
+/// The settle request of a record, to repeat the identical settle.
+pub fn stored_request(app: &Shared, payment: &Payment) -> Result<PaymentRequest, Refusal> {
+    let proof = PaymentProof::from_json(&payment.payload)
+        .map_err(|error| internal("a stored payment cannot be read", &error))?;
+    let offer =
+        signed_terms(payment).map_err(|error| internal("a stored offer cannot be read", &error))?;
+    Ok(app.outside.facilitator.request(&proof, &offer))
+}
+
+/// The terms that the buyer signed, which may differ from the current ones.
+pub fn signed_terms(payment: &Payment) -> Result<PaymentRequirements, serde_json::Error> {
+    serde_json::from_slice(&payment.requirements)
+}
+
+/// A transient outage after verification: a retry credit holds the payment (decisions, Retry credits).
+pub async fn hold(
+    app: &Shared,
+    key: PaymentKey,
+    mut payment: Payment,
+    refusal: Refusal,
+) -> Refusal {
+    let (now, fresh) = (app.now(), FreshCredit::draw());
+    let is_transfer = payment.means == Means::Transfer;
+    let lets_go = move |stored: &Payment| match stored.state {
+        State::Released => is_transfer,
+        // The payment it was bound to has failed.
+        State::Answered { .. } => true,
+        _ => false,
+    };
+    let written = app.store.write(move |tables| match tables.payment(key)? {
+        stored if stored.as_ref().is_none_or(lets_go) => {
+            let credit = apply(tables, key, &mut payment, &Event::Outage, now, fresh)?;
+            Ok((payment, credit, true))
+        }
+        // Presented again while a credit holds it: the credit is unchanged.
+        stored => Ok((stored.unwrap_or(payment), None, false)),
+    });
+    match written.await {
+        Ok((payment, credit, has_moved)) => {
+            app.crash_point("held");
+            note(app, key, &payment);
+            if has_moved {
+                count(app, &payment);
+            }
+            credit.map_or(refusal.clone(), |credit| refusal.with(With::Credit(credit)))
+        }
+        Err(error) => error.into(),
+    }
 }

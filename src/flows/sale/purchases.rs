@@ -8,7 +8,7 @@ use crate::domain::payment::{Payment, State};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::{PURCHASE_SECONDS, UnixSeconds};
 use crate::flows::content::reports;
-use crate::flows::sale::recall;
+use crate::flows::sale::response;
 use crate::outside::chance;
 use crate::state::delivered::Delivered;
 use crate::state::sign_in_nonces::Full;
@@ -150,7 +150,7 @@ pub async fn again(app: &Shared, payer: Address, id: &str) -> Result<Again, Refu
         .read(move |snapshot| snapshot.purchase(payer, id, since));
     let BoughtPayment { key, payment, .. } = found.await?.ok_or_else(not_found)?;
     if payment.answer.is_some() {
-        let delivered = recall::delivered(app, key, &payment, None).await;
+        let delivered = response::respond(app, key, &payment, None).await;
         // Nothing was paid by this request, so nothing of it is charged.
         let delivered = delivered.map_err(|refusal| Refusal::new(refusal.code, refusal.message))?;
         return Ok(Again::Kept(Box::new(delivered)));

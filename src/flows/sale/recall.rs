@@ -1,34 +1,22 @@
 //! Recorded payments: a used authorization, an earlier purchase under the same identifier, an unknown settlement. None of
 //! these is worked on or settled again.
 
-use std::sync::Arc;
-
 use tokio::time::Instant;
 
 use crate::app::Shared;
 use crate::domain::keys::{Fingerprint, PayloadHash, PaymentKey};
-use crate::domain::payment::{Event, KeptAnswer, Payment, State};
-use crate::domain::purchase::Purchase;
+use crate::domain::payment::{Event, Payment, State};
 use crate::domain::refusal::{Code, Refusal, With};
-use crate::domain::time::{REDELIVERY_SECONDS, UnixSeconds};
-use crate::flows::content::MEMORY_WAIT_MAX;
-use crate::flows::content::reports;
-use crate::flows::content::source::STORING_FACTOR;
-use crate::flows::internal;
-use crate::flows::sale::answer::{self, Members};
+use crate::domain::time::REDELIVERY_SECONDS;
 use crate::flows::sale::payments::{self, FreshCredit, redelivery_end};
-use crate::flows::sale::settle;
+use crate::flows::sale::refusals::{in_use, not_known, not_settled, replayed};
 use crate::flows::sale::verified::Verified;
-use crate::flows::sale::{in_use, not_settled, replayed, resolve};
-use crate::outside::memory::{MemoryFull, UNCOUNTED_BYTES};
-use crate::state::delivered::{Body, Delivered, Sending};
-use crate::state::in_flight::{Outcome, Reservation, ReservedIdentifier};
+use crate::flows::sale::{response, settle};
+use crate::state::delivered::Delivered;
+use crate::state::in_flight::{Reservation, ReservedIdentifier};
 
 /// How often a stored answer is redelivered to the same payload (decisions, Money 4).
 const REDELIVERIES_MAX: u8 = 5;
-
-/// Four characters ([`crate::state::page::tokens`]) in UTF-8.
-const TOKEN_BYTES_MAX: usize = 16;
 
 /// The record of this authorization.
 #[derive(Debug)]
@@ -77,11 +65,11 @@ pub async fn recall(app: &Shared, key: PaymentKey, asker: Asker) -> Result<Recal
         State::Settled { .. } | State::Answered { .. } if !may_receive => {
             Err(used(&payment, OTHER_CLIENT))
         }
-        State::Kept | State::Unknown if !may_receive => Err(settle::not_known(None)),
+        State::Kept | State::Unknown if !may_receive => Err(not_known(None)),
         State::Settled { at, .. } if is_owed || app.now() < redelivery_end(*at) => {
             redeliver(app, key, key, is_owed).await
         }
-        State::Settled { .. } => Err(no_longer_kept()),
+        State::Settled { .. } => Err(response::expired()),
         State::Answered { by, at } => recall_bound(app, key, (*by, *at)).await,
         State::Failed { reason } => Err(not_settled(&payment, reason)),
         State::Released => Err(replayed(
@@ -128,7 +116,7 @@ async fn recall_bound(
             ))
         }
         State::Kept | State::Unknown => {
-            match resolve(app, Reservation::take(&app.in_flight, by)).await {
+            match settle::resolve_unless_busy(app, Reservation::take(&app.in_flight, by)).await {
                 Ok(delivered) => Ok(Recalled::Answer(delivered)),
                 Err(refusal) if is_failure(&refusal) => Ok(Recalled::Nothing),
                 Err(refusal) => Err(earlier_unknown(refusal)),
@@ -166,7 +154,7 @@ async fn redeliver(
         tables.payment(goods)
     });
     match counted.await? {
-        Some(payment) => match delivered(app, goods, &payment, None).await {
+        Some(payment) => match response::respond(app, goods, &payment, None).await {
             Ok(delivered) => Ok(Recalled::Answer(Delivered {
                 redelivery_of: Some(key),
                 ..delivered
@@ -262,20 +250,22 @@ pub async fn earlier_purchase(
                 payments::advance(app, key, Event::CreditExpired).await?;
                 continue;
             }
-            State::Kept | State::Unknown => match resolve(app, reservation).await {
-                Ok(delivered) => delivered,
-                // It has failed for good, so this payment makes the purchase.
-                Err(refusal) if is_failure(&refusal) => continue,
-                Err(refusal) => {
-                    bind(app, own, verified.payment().clone(), key).await?;
-                    return Err(earlier_unknown(refusal));
+            State::Kept | State::Unknown => {
+                match settle::resolve_unless_busy(app, reservation).await {
+                    Ok(delivered) => delivered,
+                    // It has failed for good, so this payment makes the purchase.
+                    Err(refusal) if is_failure(&refusal) => continue,
+                    Err(refusal) => {
+                        bind(app, own, verified.payment().clone(), key).await?;
+                        return Err(earlier_unknown(refusal));
+                    }
                 }
-            },
+            }
             State::Settled { .. } if payment.answer.is_some() => {
                 if !is_identified && (is_answered || !payment.delivery.is_owed) {
                     continue;
                 }
-                let delivered = delivered(app, key, &payment, None).await;
+                let delivered = response::respond(app, key, &payment, None).await;
                 delivered.map_err(earlier_unknown)?
             }
             _ => continue,
@@ -339,107 +329,4 @@ fn earlier_unknown(refusal: Refusal) -> Refusal {
          was settled, you get what it bought and this payment stays uncharged; if it failed, this payment buys.",
     )
     .with(With::Earlier(credit))
-}
-
-/// Builds the answer of a settled payment, always the same bytes.
-pub async fn delivered(
-    app: &Shared,
-    key: PaymentKey,
-    payment: &Payment,
-    members: Option<Members>,
-) -> Outcome {
-    let (State::Settled { transaction, at }, Some(kept)) = (&payment.state, &payment.answer) else {
-        return Err(no_longer_kept());
-    };
-    let sending = Sending::begin(&app.in_flight, &app.outside.clock, key);
-    let body = match &payment.purchase {
-        Purchase::Context(_) | Purchase::Pages(_) => {
-            context_body(app, payment, kept, members).await
-        }
-        // The stored report is the answer, byte for byte.
-        Purchase::ProofPack(_) | Purchase::ProofBundle(_) | Purchase::Check(_) => {
-            reports::sold_body(app, key)
-                .await
-                .and_then(|body| body.ok_or_else(no_longer_kept))
-                .map(|body| Body::new(body, app.outside.memory.nothing()))
-        }
-    };
-    let body = body.map_err(Refusal::after_settlement)?;
-    Ok(Delivered {
-        body: Arc::new(body),
-        transaction: transaction.clone(),
-        settled_at: UnixSeconds(*at),
-        means: payment.means,
-        payer: payment.payer.to_string(),
-        item: payment.purchase.line_item(),
-        content_sha256: kept.content_sha256.clone(),
-        tokens: kept.tokens,
-        cache_hit: kept.cache_hit,
-        redelivery_of: None,
-        sending,
-    })
-}
-
-fn no_longer_kept() -> Refusal {
-    replayed("This authorization was used, and its response has expired.").with(With::Charged)
-}
-
-async fn context_body(
-    app: &Shared,
-    payment: &Payment,
-    kept: &KeptAnswer,
-    members: Option<Members>,
-) -> Result<Body, Refusal> {
-    let paid = answer::paid(app, payment)
-        .map_err(|error| internal("an answer could not be written as JSON", &error))?;
-    let transaction = match &payment.state {
-        State::Settled { transaction, .. } => transaction.clone(),
-        _ => String::new(),
-    };
-    let (page, own) = (kept.page, kept.own.clone());
-    let whole = move |members: &[u8]| {
-        crate::domain::answer::whole(&[own.as_bytes(), members], &paid, &transaction)
-    };
-    let full = |MemoryFull| Refusal::of(Code::Overloaded);
-    if let Some(Members { bytes, mut permit }) = members {
-        let permitted = permit.resized(2 * bytes.len(), MEMORY_WAIT_MAX).await;
-        permitted.map_err(full)?;
-        return Ok(Body::new(whole(&bytes), permit));
-    }
-    let mut permit = app.outside.memory.nothing();
-    let bytes = page_bytes(app, payment, kept).await?;
-    let permitted = permit
-        .resized(bytes.saturating_mul(STORING_FACTOR), MEMORY_WAIT_MAX)
-        .await;
-    permitted.map_err(full)?;
-    let read = app
-        .store
-        .read(move |snapshot| snapshot.blob_with(page, whole));
-    let body = read
-        .await?
-        .ok_or_else(|| internal("the page of a stored answer is missing", &hex::encode(page)))?;
-    Ok(Body::new(body, permit))
-}
-
-/// Maximum size of a page's members, from the cache if it still has the page; the size of several pages' own.
-async fn page_bytes(app: &Shared, payment: &Payment, kept: &KeptAnswer) -> Result<usize, Refusal> {
-    if let Purchase::Pages(_) = payment.purchase {
-        let page = kept.page;
-        let length = app.store.look_up(|snapshot| snapshot.blob_length(page))?;
-        return Ok(length);
-    }
-    let tokens = usize::try_from(kept.tokens).unwrap_or(usize::MAX);
-    let at_most = tokens.saturating_mul(TOKEN_BYTES_MAX);
-    if at_most <= UNCOUNTED_BYTES / STORING_FACTOR {
-        return Ok(at_most);
-    }
-    let (page, target_url) = (kept.page, payment.purchase.target_url().to_owned());
-    let cached = app
-        .store
-        .read(move |snapshot| snapshot.page(&target_url))
-        .await?;
-    let exactly = cached
-        .filter(|cached| cached.blob == page)
-        .and_then(|cached| usize::try_from(cached.blob_bytes).ok());
-    Ok(exactly.unwrap_or(at_most))
 }

@@ -9,13 +9,9 @@ use crate::app::Shared;
 use crate::config::FacilitatorAt;
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{Event, Payment};
-use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
-use crate::flows::sale::in_use;
 use crate::flows::sale::payments::{self, Advanced};
-use crate::flows::sale::settle;
 use crate::outside::chain::{Chain, ChainError, Fate, Inquiry};
-use crate::state::in_flight::Reservation;
 use crate::store::StoreError;
 use crate::x402::onchain::ExpectedPayment;
 
@@ -40,7 +36,7 @@ pub async fn ask_chain(
     };
     app.metrics.chain_inquiries.count([name(&fate)]);
     match event(fate) {
-        Some(event) => settle::record(app, key, event).await,
+        Some(event) => payments::record(app, key, event).await,
         None => Ok(None),
     }
 }
@@ -64,7 +60,7 @@ pub fn inquiry<'app>(app: &'app Shared, payment: &Payment) -> Option<(&'app Chai
     if app.config.payment.facilitator == FacilitatorAt::Sandbox || !payment.state.is_open() {
         return None;
     }
-    let terms = settle::signed_terms(payment).ok()?;
+    let terms = payments::signed_terms(payment).ok()?;
     let asked = ExpectedPayment {
         network: terms.network,
         token: terms.asset,
@@ -103,22 +99,4 @@ fn name(fate: &Fate) -> &'static str {
         Fate::NeverUsed => "never_used",
         Fate::Open => "open",
     }
-}
-
-/// For the operator: looks up a settlement now. Returns the updated payment; `None` if there is no such payment.
-pub async fn reconcile(app: &Shared, key: PaymentKey) -> Result<Option<Payment>, Refusal> {
-    let stored = move || app.store.read(move |snapshot| snapshot.payment(key));
-    if stored()
-        .await?
-        .is_some_and(|payment| payment.state.is_open())
-    {
-        let reservation = Reservation::take(&app.in_flight, key).ok_or_else(in_use)?;
-        // The buyer's response is irrelevant here.
-        let _ = settle::resolve(app, reservation).await;
-    }
-    let payment = stored().await?;
-    if let Some(payment) = &payment {
-        payments::note(app, key, payment);
-    }
-    Ok(payment)
 }

@@ -1,13 +1,14 @@
-//! Refusals of requests with a payment. [`note`] logs and counts each and holds the latest in memory, so that the operator
-//! can look up a buyer's request id. No HTTP, nothing on disk.
+//! Refusals of requests with a payment: those that several steps of a sale give, and [`note`], which logs and counts each
+//! and holds the latest in memory, so that the operator can look up a buyer's request id. No HTTP, nothing on disk.
 
 use serde_json::Value;
 
 use crate::app::App;
 use crate::domain::evm::Address;
-use crate::domain::level::{Level, Product};
+use crate::domain::level::{Level, LineItem, Product};
+use crate::domain::payment::Payment;
 use crate::domain::purchase::Purchase;
-use crate::domain::refusal::{Code, Refusal, With};
+use crate::domain::refusal::{Code, FailedSettlement, Refusal, RetryCredit, With};
 use crate::state::refusals::RefusedPayment;
 
 /// Maximum length of a reason, in characters.
@@ -109,6 +110,53 @@ fn reason(refusal: &Refusal) -> String {
     }
     let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     plain.take(REASON_CHARACTERS_MAX).collect()
+}
+
+/// A 402: the payment was rejected, with a new challenge to sign.
+pub fn challenge(item: LineItem, error: &str, message: String) -> Refusal {
+    let with = With::Challenge {
+        item,
+        error: error.to_owned(),
+        settlement: None,
+    };
+    Refusal::new(Code::PaymentRequired, message).with(with)
+}
+
+/// The authorization has been used already.
+pub fn replayed(message: &str) -> Refusal {
+    Refusal::new(Code::PaymentReplayed, message)
+}
+
+/// Another request is using it right now.
+pub fn in_use() -> Refusal {
+    Refusal::of(Code::Conflict)
+}
+
+/// A settlement has definitely failed: no money moved, nothing is delivered.
+pub fn not_settled(payment: &Payment, reason: &str) -> Refusal {
+    let settlement = FailedSettlement {
+        reason: reason.to_owned(),
+        payer: payment.payer.to_string(),
+    };
+    let message = format!("The payment could not be settled ({reason}); nothing was charged.");
+    Refusal::new(Code::PaymentRequired, message).with(With::Challenge {
+        item: payment.purchase.line_item(),
+        error: reason.to_owned(),
+        settlement: Some(settlement),
+    })
+}
+
+/// Never a 402: a buyer would sign again and pay twice.
+pub fn not_known(credit: Option<RetryCredit>) -> Refusal {
+    let refusal = Refusal::new(
+        Code::SettlementUnknown,
+        "The payment was sent for settlement and its outcome is not known yet. Do not sign again: repeat this request \
+        unchanged, or use the retry credit from the first such response.",
+    );
+    match credit {
+        Some(credit) => refusal.with(With::Credit(credit)),
+        None => refusal,
+    }
 }
 
 #[cfg(test)]

@@ -16,12 +16,11 @@ use crate::domain::render::Render;
 use crate::domain::time::UnixSeconds;
 use crate::flows::content::rendering;
 use crate::flows::content::source::Trouble;
-use crate::flows::sale;
-use crate::flows::sale::refusals::PaidAttempt;
+use crate::flows::sale::refusals::{self, PaidAttempt};
 use crate::flows::sale::settle;
 use crate::flows::sale::stored::Stored;
 use crate::flows::sale::verified::Verified;
-use crate::flows::sale::{payments, recall, transfer};
+use crate::flows::sale::{deliver, margin_guard, payments, response, transfer};
 use crate::state::in_flight::{Outcome, Reservation};
 use crate::store::credit_hash;
 
@@ -145,7 +144,7 @@ async fn attempt(
     let Some(mut reservation) = reservation else {
         return Err(match payment.state.is_open() {
             // Its settlement is under way: the payment may be charged already.
-            true => settle::not_known(None),
+            true => refusals::not_known(None),
             false => Refusal::new(
                 Code::Conflict,
                 "This retry credit is being redeemed by another request.",
@@ -163,7 +162,7 @@ async fn attempt(
             work_off(app, reservation, &payment, asker.request_id).await
         }
         State::Settled { .. } if alive => {
-            let delivered = recall::delivered(app, key, &payment, None).await?;
+            let delivered = response::respond(app, key, &payment, None).await?;
             spend(app, key, hash).await?;
             Ok(delivered)
         }
@@ -219,10 +218,10 @@ async fn work_off(
 ) -> Outcome {
     let (key, means) = (reservation.key(), held.means);
     rendering::check_still_available(app, &held.purchase)?;
-    let margin = sale::check_margin(app, &held.purchase, means)?;
+    let margin = margin_guard::check(app, &held.purchase, means)?;
     let payment = spend_attempt(app, key).await?;
     app.crash_point("redeeming");
-    let goods = match sale::deliver_goods(app, &payment).await {
+    let goods = match deliver::deliver(app, &payment).await {
         Ok(goods) => goods,
         Err(Trouble::Refused(refusal)) => return Err(refusal),
         Err(Trouble::Outage(refusal)) => return Err(refusal),

@@ -6,34 +6,18 @@ use tokio::time::Instant;
 
 use crate::app::Shared;
 use crate::domain::keys::PaymentKey;
-use crate::domain::payment::{Event, Payment, State};
-use crate::domain::refusal::{Code, Refusal, RetryCredit, With};
+use crate::domain::payment::{Event, State};
+use crate::domain::refusal::{Refusal, RetryCredit};
 use crate::flows::internal;
-use crate::flows::sale;
 use crate::flows::sale::answer::Members;
 use crate::flows::sale::payments::{self, Advanced, FreshCredit};
+use crate::flows::sale::refusals::{not_known, not_settled};
 use crate::flows::sale::stored::Stored;
-use crate::flows::sale::{recall, reconcile, verify_settlement};
+use crate::flows::sale::{reconcile, response, verify_settlement};
 use crate::outside::facilitator::{Attempt, PaymentRequest, SettleDoubt, Settlement};
-use crate::state::in_flight::{End, Outcome, Reservation};
+use crate::state::in_flight::{Outcome, Reservation};
 use crate::state::unknown::is_looked_into;
 use crate::store::StoreError;
-use crate::x402::proof::PaymentProof;
-use crate::x402::wire::PaymentRequirements;
-
-/// The settle request of a record, to repeat the identical settle.
-pub fn stored_request(app: &Shared, payment: &Payment) -> Result<PaymentRequest, Refusal> {
-    let proof = PaymentProof::from_json(&payment.payload)
-        .map_err(|error| internal("a stored payment cannot be read", &error))?;
-    let offer =
-        signed_terms(payment).map_err(|error| internal("a stored offer cannot be read", &error))?;
-    Ok(app.outside.facilitator.request(&proof, &offer))
-}
-
-/// The terms that the buyer signed, which may differ from the current ones.
-pub fn signed_terms(payment: &Payment) -> Result<PaymentRequirements, serde_json::Error> {
-    serde_json::from_slice(&payment.requirements)
-}
 
 /// Settles and delivers. Stops waiting at the buyer's deadline; the call goes on.
 pub async fn settle(app: &Shared, stored: Stored) -> Outcome {
@@ -59,7 +43,7 @@ async fn settle_until(app: &Shared, stored: Stored, end: Instant) -> Outcome {
             return Err(not_known(None));
         }
         Ok(Err(_)) => return Err(not_known(None)),
-        Err(_) => match record(app, key, Event::SettleUnknown).await? {
+        Err(_) => match payments::record(app, key, Event::SettleUnknown).await? {
             Some(advanced) => advanced,
             None => return Err(internal("a payment record is missing", &key)),
         },
@@ -85,29 +69,7 @@ async fn forget_credit(app: &Shared, key: PaymentKey) -> Result<(), StoreError> 
     forgotten.await
 }
 
-/// Applies an event and counts the result.
-pub async fn record(
-    app: &Shared,
-    key: PaymentKey,
-    event: Event,
-) -> Result<Option<Advanced>, StoreError> {
-    let is_payers_doing = !matches!(event, Event::ChainNeverUsed | Event::OperatorFailed);
-    let advanced = payments::advance(app, key, event).await?;
-    if let Some(advanced) = advanced.as_ref().filter(|advanced| advanced.has_moved) {
-        payments::count(app, &advanced.payment);
-        let (payer, now) = (advanced.payment.payer, app.now());
-        match &advanced.payment.state {
-            State::Settled { .. } => app.in_flight.failing.note_end(payer, End::Settled, now),
-            State::Failed { .. } if is_payers_doing => {
-                app.in_flight.failing.note_end(payer, End::Failed, now)
-            }
-            _ => {}
-        }
-    }
-    Ok(advanced)
-}
-
-type Told = oneshot::Receiver<Result<Option<Advanced>, StoreError>>;
+type OutcomeReceiver = oneshot::Receiver<Result<Option<Advanced>, StoreError>>;
 
 /// Starts the call; it holds the reservation until the outcome is recorded.
 fn send(
@@ -115,7 +77,7 @@ fn send(
     (reservation, end): (Reservation, Instant),
     request: PaymentRequest,
     attempt: Attempt,
-) -> Told {
+) -> OutcomeReceiver {
     let (tell, told) = oneshot::channel();
     let app_in_task = app.clone();
     app.tasks.spawn(async move {
@@ -138,7 +100,7 @@ fn send(
             }
             event => event,
         };
-        let advanced = record(&app, reservation.key(), event).await;
+        let advanced = payments::record(&app, reservation.key(), event).await;
         app.crash_point("recorded");
         drop(reservation);
         let _ = tell.send(advanced);
@@ -185,9 +147,18 @@ pub async fn resolve(app: &Shared, reservation: Reservation) -> Outcome {
         .map_err(Refusal::after_settlement)
 }
 
+/// The outcome of a settlement that is not known. Without a reservation it is under way, or being looked into: its buyer
+/// may be charged already, and must not read that nothing was.
+pub async fn resolve_unless_busy(app: &Shared, reservation: Option<Reservation>) -> Outcome {
+    match reservation {
+        Some(reservation) => resolve(app, reservation).await,
+        None => Err(not_known(None)),
+    }
+}
+
 async fn look_into(app: &Shared, reservation: Reservation) -> Outcome {
     let (key, end) = (reservation.key(), waiting_ends(app));
-    let advanced = record(app, key, Event::Restarted).await?;
+    let advanced = payments::record(app, key, Event::Restarted).await?;
     let Some(advanced) = advanced else {
         return Err(internal("a payment record is missing", &key));
     };
@@ -213,8 +184,8 @@ async fn conclude(
         payment, credit, ..
     } = advanced;
     match &payment.state {
-        State::Settled { .. } => recall::delivered(app, key, &payment, members).await,
-        State::Failed { reason } => Err(sale::not_settled(&payment, reason)),
+        State::Settled { .. } => response::respond(app, key, &payment, members).await,
+        State::Failed { reason } => Err(not_settled(&payment, reason)),
         State::Unknown if credit.is_none() => Err(not_known(owe(app, key).await?)),
         State::New
         | State::Held
@@ -235,17 +206,4 @@ async fn owe(app: &Shared, key: PaymentKey) -> Result<Option<RetryCredit>, Refus
         _ => Ok(None),
     });
     Ok(owed.await?)
-}
-
-/// Never a 402: a buyer would sign again and pay twice.
-pub fn not_known(credit: Option<RetryCredit>) -> Refusal {
-    let refusal = Refusal::new(
-        Code::SettlementUnknown,
-        "The payment was sent for settlement and its outcome is not known yet. Do not sign again: repeat this request \
-        unchanged, or use the retry credit from the first such response.",
-    );
-    match credit {
-        Some(credit) => refusal.with(With::Credit(credit)),
-        None => refusal,
-    }
 }

@@ -16,12 +16,13 @@ use crate::domain::time::UnixSeconds;
 use crate::flows::content::rendering;
 use crate::flows::content::source::Trouble;
 use crate::flows::internal;
-use crate::flows::sale::deliver::Goods;
-use crate::flows::sale::margin_guard::Judged;
+use crate::flows::sale::deliver::{self, Goods};
+use crate::flows::sale::margin_guard::{self, Judged};
 use crate::flows::sale::payments;
 use crate::flows::sale::recall::{self, Asker, Recalled};
-use crate::flows::sale::refusals::PaidAttempt;
-use crate::flows::sale::{self, PaidRequest, in_use, stored};
+use crate::flows::sale::refusals::{PaidAttempt, in_use};
+use crate::flows::sale::request::PaidRequest;
+use crate::flows::sale::{response, stored};
 use crate::outside::chain::{Chain, Written};
 use crate::state::delivered::Delivered;
 use crate::state::in_flight::{Outcome, Reservation};
@@ -63,7 +64,7 @@ impl TransferProof {
 
 /// Transfers on chain that would pay for the purchase, each with its terms.
 #[derive(Debug)]
-struct Standing {
+struct Candidates {
     since: UnixSeconds,
     transfers: Vec<(Received, PaymentRequirements)>,
 }
@@ -86,33 +87,35 @@ pub async fn sell(
     // Each lookup costs calls to the node.
     app.admit(RateClass::Credit, request.client)?;
     app.health.check_can_sell()?;
-    let mut standing = look_up(app, chain, &request.purchase, &proof).await?;
+    let mut candidates = look_up(app, chain, &request.purchase, &proof).await?;
     if let Some(signer) = signer {
-        standing
+        candidates
             .transfers
             .retain(|(transfer, _)| transfer.from == signer);
-        if standing.transfers.is_empty() {
+        if candidates.transfers.is_empty() {
             let message = "The signer of X-Service-Payment-Proof did not send this transfer. It was not used.";
             return Err(unsigned(app, &request.purchase, &proof, message));
         }
     }
-    if let [(transfer, _)] = &*standing.transfers {
+    if let [(transfer, _)] = &*candidates.transfers {
         seen.payer = Some(transfer.from);
     }
     let (reservation, payment, overpaid) =
-        match take(app, &request, (&proof, signer), &standing).await? {
-            Taken::Again(delivered) => return Ok(delivered),
-            Taken::Free(reservation, payment, overpaid) => (reservation, *payment, overpaid),
+        match reserve(app, &request, (&proof, signer), &candidates).await? {
+            TransferState::Again(delivered) => return Ok(delivered),
+            TransferState::Free(reservation, payment, overpaid) => {
+                (reservation, *payment, overpaid)
+            }
         };
     let key = reservation.key();
     rendering::check_available(app, &payment.purchase, payment.means)?;
-    let margin = sale::check_margin(app, &payment.purchase, payment.means)?;
-    let goods = match sale::deliver_goods(app, &payment).await {
+    let margin = margin_guard::check(app, &payment.purchase, payment.means)?;
+    let goods = match deliver::deliver(app, &payment).await {
         Ok(goods) => goods,
         Err(Trouble::Refused(refusal)) => return Err(refusal),
         Err(Trouble::Outage(refusal)) => {
             note_overpayment(app, key, overpaid).await?;
-            return Err(sale::hold(app, key, payment, refusal).await);
+            return Err(payments::hold(app, key, payment, refusal).await);
         }
     };
     note_overpayment(app, key, overpaid).await?;
@@ -178,7 +181,7 @@ async fn look_up(
     chain: &Chain,
     purchase: &Purchase,
     proof: &TransferProof,
-) -> Result<Standing, Refusal> {
+) -> Result<Candidates, Refusal> {
     let hash = proof.transaction;
     let written = chain.written(hash, app.now()).await.map_err(|error| {
         tracing::warn!(error = %error, transaction = %hash, "transfer lookup failed");
@@ -222,7 +225,7 @@ async fn look_up(
     transfers.truncate(TRANSFERS_MAX);
     let today = &offer.requirements;
     match most {
-        _ if !transfers.is_empty() => Ok(Standing { since, transfers }),
+        _ if !transfers.is_empty() => Ok(Candidates { since, transfers }),
         Some(most) => Err(invalid(&format!(
             "The transaction transfers {most} USDC; this purchase costs {price} USDC."
         ))),
@@ -238,26 +241,26 @@ fn invalid(message: &str) -> Refusal {
 }
 
 /// The state of a transaction's transfers in the records.
-enum Taken {
+enum TransferState {
     /// Used before, by the owner of the same secret.
     Again(Delivered),
     /// Available for this purchase and reserved; with the overpaid units.
     Free(Reservation, Box<Payment>, u64),
 }
 
-async fn take(
+async fn reserve(
     app: &Shared,
     request: &PaidRequest,
     (proof, signer): (&TransferProof, Option<Address>),
-    standing: &Standing,
-) -> Result<Taken, Refusal> {
+    candidates: &Candidates,
+) -> Result<TransferState, Refusal> {
     let asker = Asker {
         payload_hash: proof.hash(signer, &request.request_id),
         fingerprint: request.purchase.fingerprint(),
         origin: None,
     };
     let (mut is_busy, mut is_held) = (false, false);
-    for (transfer, terms) in &standing.transfers {
+    for (transfer, terms) in &candidates.transfers {
         let key = transfer_key(app, proof.transaction, transfer);
         let Some(reservation) = Reservation::take(&app.in_flight, key) else {
             is_busy = true;
@@ -271,14 +274,14 @@ async fn take(
         let price = request.purchase.price().units();
         let overpaid = transfer.amount.units().saturating_sub(price);
         match stored {
-            None if app.now().since(standing.since) > age_max(app) => {
+            None if app.now().since(candidates.since) > age_max(app) => {
                 return Err(invalid("The transfer is too old to be used."));
             }
-            None => return Ok(Taken::Free(reservation, Box::new(fresh), overpaid)),
+            None => return Ok(TransferState::Free(reservation, Box::new(fresh), overpaid)),
             // Released unused: available to any request and purchase.
             Some(stored) if stored.state == State::Released => {
                 let created_at = stored.created_at;
-                return Ok(Taken::Free(
+                return Ok(TransferState::Free(
                     reservation,
                     Box::new(Payment {
                         created_at,
@@ -291,12 +294,12 @@ async fn take(
                 is_held |= stored.state == State::Held;
             }
             Some(stored) if stored.state == State::Held => {
-                return Ok(Taken::Free(reservation, Box::new(stored), overpaid));
+                return Ok(TransferState::Free(reservation, Box::new(stored), overpaid));
             }
             Some(_) => {
                 let recalled = recall::recall(app, key, asker).await;
                 if let Ok(Recalled::Answer(delivered)) = recalled {
-                    return Ok(Taken::Again(delivered));
+                    return Ok(TransferState::Again(delivered));
                 }
             }
         }
@@ -391,5 +394,5 @@ pub async fn deliver(
         stored.ok_or_else(|| internal("a payment record is missing", &key).after_settlement())?;
     payments::note(app, key, &payment);
     payments::count(app, &payment);
-    recall::delivered(app, key, &payment, members).await
+    response::respond(app, key, &payment, members).await
 }

@@ -14,7 +14,8 @@ use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{Event, Payment, State};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
-use crate::flows::sale::{in_use, payments, reconcile, settle};
+use crate::flows::sale::refusals::in_use;
+use crate::flows::sale::{payments, reconcile, settle};
 use crate::outside::chain::{ChainError, Fate};
 use crate::state::in_flight::Reservation;
 use crate::state::unknown::is_looked_into;
@@ -93,6 +94,24 @@ pub fn drop_answer(
     tables.put_payment(key, payment)
 }
 
+/// For the operator: looks up a settlement now. Returns the updated payment; `None` if there is no such payment.
+pub async fn reconcile(app: &Shared, key: PaymentKey) -> Result<Option<Payment>, Refusal> {
+    let stored = move || app.store.read(move |snapshot| snapshot.payment(key));
+    if stored()
+        .await?
+        .is_some_and(|payment| payment.state.is_open())
+    {
+        let reservation = Reservation::take(&app.in_flight, key).ok_or_else(in_use)?;
+        // The buyer's response is irrelevant here.
+        let _ = settle::resolve(app, reservation).await;
+    }
+    let payment = stored().await?;
+    if let Some(payment) = &payment {
+        payments::note(app, key, payment);
+    }
+    Ok(payment)
+}
+
 /// The operator's outcome for an unknown settlement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -112,7 +131,7 @@ pub enum End {
 pub async fn end(app: &Shared, key: PaymentKey, end: End) -> Result<Option<Payment>, Refusal> {
     let reservation = Reservation::take(&app.in_flight, key).ok_or_else(in_use)?;
     // An answer stored when the process stopped counts as unknown.
-    let Some(advanced) = settle::record(app, key, Event::Restarted).await? else {
+    let Some(advanced) = payments::record(app, key, Event::Restarted).await? else {
         return Ok(None);
     };
     let payment = advanced.payment;
@@ -127,7 +146,7 @@ pub async fn end(app: &Shared, key: PaymentKey, end: End) -> Result<Option<Payme
         None => by_operator(app, &payment, end)?,
     };
     let is_operators = matches!(event, Event::OperatorSettled { .. } | Event::OperatorFailed);
-    let ended = settle::record(app, key, event).await?;
+    let ended = payments::record(app, key, event).await?;
     let Some(payment) = ended.map(|advanced| advanced.payment) else {
         return Ok(None);
     };

@@ -56,7 +56,7 @@ const WAITING_MAX: usize = 4096;
 
 /// The status of reported settlements, for /health.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct SettlementStatus {
     /// not_configured, ok, behind or contradicted.
     pub status: &'static str,
     pub summary: SettlementSummary,
@@ -65,7 +65,7 @@ pub struct Standing {
     pub checked_at: Option<UnixSeconds>,
 }
 
-impl Standing {
+impl SettlementStatus {
     pub fn is_good(&self) -> bool {
         matches!(self.status, "not_configured" | "ok")
     }
@@ -389,7 +389,7 @@ pub async fn refresh(app: &Shared) -> Result<(), StoreError> {
 }
 
 /// The status of reported settlements.
-pub fn standing(app: &Shared) -> Standing {
+pub fn status(app: &Shared) -> SettlementStatus {
     let found = lock(&app.settlement_checks.found);
     let summary = found.summary;
     let age = |told_at| app.now().since(UnixSeconds(told_at));
@@ -404,7 +404,7 @@ pub fn standing(app: &Shared) -> Standing {
         }
         () => "ok",
     };
-    Standing {
+    SettlementStatus {
         status,
         summary,
         trouble: found.trouble.clone(),

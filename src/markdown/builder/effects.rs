@@ -48,7 +48,7 @@ impl Builder {
                 if tag == Tag::Script {
                     self.begin_math_script(attributes);
                 }
-                self.collected.skipped(tag, attributes);
+                self.collected.begin_skipped(tag, attributes);
                 Effect::Skip
             }
             Tag::Button => Effect::Skip,

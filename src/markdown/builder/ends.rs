@@ -10,7 +10,7 @@ impl Builder {
     /// Ends the nearest block of this name, unless it stands outside of what the tag can reach.
     pub(super) fn end_block(&mut self, name: Name, tag: Tag) {
         const BODY: Name = Name::new("body");
-        match self.reached(name, tag) {
+        match self.matching_open(name, tag) {
             // Text behind `</body>` still belongs to it.
             _ if name == BODY => {}
             Some(at) if tag == Tag::Form && self.holds_blocks(at) => self.close_alone(at),
@@ -23,7 +23,7 @@ impl Builder {
 
     /// Ends the nearest inline element of this name. What else began in it goes on.
     pub(super) fn end_inline(&mut self, name: Name, tag: Tag) {
-        let Some(at) = self.reached(name, tag) else {
+        let Some(at) = self.matching_open(name, tag) else {
             return;
         };
         if !self.holds_blocks(at) {
@@ -37,7 +37,7 @@ impl Builder {
     }
 
     /// The position of the open element that an end tag ends.
-    pub(super) fn reached(&self, name: Name, tag: Tag) -> Option<usize> {
+    pub(super) fn matching_open(&self, name: Name, tag: Tag) -> Option<usize> {
         if tag.is_void() || (tag == Tag::Inline && !self.is_in_formula()) {
             return None;
         }

@@ -61,7 +61,7 @@ impl Builder {
         }
         let is_closed = own
             .is_some_and(|own| CLOSED.contains(&own) && !(own == SELECT && tag.is_part_of_table()));
-        if is_closed || self.reached(name, tag).is_none() {
+        if is_closed || self.matching_open(name, tag).is_none() {
             return true;
         }
         // An element around it ends, and so its own end tag is missing.

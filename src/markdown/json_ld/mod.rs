@@ -188,7 +188,7 @@ impl Item<'_> {
                 Value::Object(object) => match object.get("name") {
                     Some(name) => text(Some(name)),
                     None => self
-                        .referred(object)
+                        .referenced_object(object)
                         .and_then(|object| text(object.get("name"))),
                 },
                 value => text(Some(value)),
@@ -212,7 +212,7 @@ impl Item<'_> {
                     {
                         object
                     } else {
-                        self.referred(object)?
+                        self.referenced_object(object)?
                     };
                     text(object.get("url")).or_else(|| text(object.get("contentUrl")))
                 }
@@ -228,7 +228,7 @@ impl Item<'_> {
         found.collect()
     }
 
-    fn referred(&self, object: &Map<String, Value>) -> Option<&Map<String, Value>> {
+    fn referenced_object(&self, object: &Map<String, Value>) -> Option<&Map<String, Value>> {
         self.by_id.get(object.get("@id")?.as_str()?).copied()
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn values(script: &str) -> Vec<Value> {
     if is_whole {
         return values;
     }
-    let (mended, _) = read(&mended(script));
+    let (mended, _) = read(&repair(script));
     if mended.len() >= values.len() {
         mended
     } else {
@@ -57,7 +57,7 @@ fn bare(script: &str) -> &str {
 }
 
 /// The usual mistakes taken back: commas before a closing bracket, escapes that JSON does not have.
-fn mended(script: &str) -> String {
+fn repair(script: &str) -> String {
     let mut out = String::with_capacity(script.len());
     let mut in_string = false;
     let mut characters = script.chars().peekable();

@@ -201,7 +201,7 @@ impl Writer {
     fn read(&mut self, text: &str) {
         self.is_cut |= !walk(text, |event| self.take(event));
         while let Some(open) = self.open.pop() {
-            self.closed(open);
+            self.close(open);
         }
         self.close_lists(0);
     }
@@ -212,7 +212,7 @@ impl Writer {
                 let is_skipped = self.open.last() == Some(&Open::Skipped);
                 let open = match is_skipped {
                     true => Open::Skipped,
-                    false => self.opened(element),
+                    false => self.open(element),
                 };
                 self.open.push(open);
             }
@@ -220,13 +220,13 @@ impl Writer {
             Event::Text(_) => {}
             Event::Close(_) => {
                 if let Some(open) = self.open.pop() {
-                    self.closed(open);
+                    self.close(open);
                 }
             }
         }
     }
 
-    fn opened(&mut self, element: &Element) -> Open {
+    fn open(&mut self, element: &Element) -> Open {
         let in_properties = self.open.contains(&Open::RunProperties);
         match local(&element.name) {
             "p" => {
@@ -310,7 +310,7 @@ impl Writer {
         }
     }
 
-    fn closed(&mut self, open: Open) {
+    fn close(&mut self, open: Open) {
         match open {
             Open::Paragraph => self.end_paragraph(),
             Open::Link => {

@@ -100,7 +100,7 @@ enum Open {
 impl Writer {
     fn begin_notes(&mut self) {
         while let Some(open) = self.open.pop() {
-            self.closed(&open);
+            self.close(&open);
         }
         (self.in_text, self.in_note, self.note_count) = (0, 0, 0);
         self.is_at_notes = true;
@@ -111,7 +111,7 @@ impl Writer {
             Event::Open(element, _) => {
                 let open = match self.open.last() {
                     Some(Open::Skipped) => Open::Skipped,
-                    _ => self.opened(element),
+                    _ => self.open(element),
                 };
                 self.open.push(open);
                 let name = local(&element.name);
@@ -125,7 +125,7 @@ impl Writer {
             }
             Event::Close(_) => {
                 if let Some(open) = self.open.pop() {
-                    self.closed(&open);
+                    self.close(&open);
                 }
                 self.in_text = self.in_text.saturating_sub(1);
                 self.in_note = self.in_note.saturating_sub(1);
@@ -138,7 +138,7 @@ impl Writer {
         self.in_text > 0 && self.is_at_notes == (self.in_note > 0)
     }
 
-    fn closed(&mut self, open: &Open) {
+    fn close(&mut self, open: &Open) {
         match *open {
             Open::Skipped => {}
             Open::Elements(count) => (0..count).for_each(|_| self.out.close()),
@@ -149,7 +149,7 @@ impl Writer {
         }
     }
 
-    fn opened(&mut self, element: &Element) -> Open {
+    fn open(&mut self, element: &Element) -> Open {
         let name = local(&element.name);
         // A picture's title; a document's title in its own text has another prefix.
         let is_about_a_picture = matches!(element.name.as_str(), "svg:title" | "svg:desc");

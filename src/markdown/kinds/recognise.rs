@@ -24,7 +24,7 @@ enum Declared {
 
 /// What the first bytes say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Seen {
+enum Sniffed {
     Kind(ContentKind),
     /// An element of HTML, which other formats have as well.
     Element,
@@ -47,43 +47,47 @@ pub fn recognised(
     first: &[u8],
 ) -> Result<ContentKind, String> {
     let declared = content_type.map_or(Declared::Anything, declared);
-    let seen = seen(first);
+    let seen = sniff(first);
     match (declared, seen) {
         (Declared::Other, _) => Err(content_type.unwrap_or_default().to_owned()),
-        (_, Seen::Binary(name)) => Err(name.to_owned()),
-        (_, Seen::Kind(ContentKind::Pdf)) => Ok(ContentKind::Pdf),
-        (_, Seen::Archive(Some(kind))) => Ok(kind),
-        (Declared::Kind(kind), Seen::Archive(None)) if kind.row().is_archive => Ok(kind),
-        (_, Seen::Archive(None)) => named(path)
+        (_, Sniffed::Binary(name)) => Err(name.to_owned()),
+        (_, Sniffed::Kind(ContentKind::Pdf)) => Ok(ContentKind::Pdf),
+        (_, Sniffed::Archive(Some(kind))) => Ok(kind),
+        (Declared::Kind(kind), Sniffed::Archive(None)) if kind.row().is_archive => Ok(kind),
+        (_, Sniffed::Archive(None)) => kind_of_name(path)
             .filter(|kind| kind.row().is_archive)
             .ok_or_else(|| "a ZIP archive or an office document of another kind".to_owned()),
-        (Declared::Kind(kind), _) if kind.row().is_archive => Err(mislabelled(kind)),
-        (Declared::Kind(kind @ ContentKind::Pdf), _) => Err(mislabelled(kind)),
-        (_, Seen::Kind(ContentKind::Notebook)) => Ok(ContentKind::Notebook),
+        (Declared::Kind(kind), _) if kind.row().is_archive => Err(mislabel_message(kind)),
+        (Declared::Kind(kind @ ContentKind::Pdf), _) => Err(mislabel_message(kind)),
+        (_, Sniffed::Kind(ContentKind::Notebook)) => Ok(ContentKind::Notebook),
         (
             Declared::Anything | Declared::Kind(ContentKind::PlainText),
-            Seen::Kind(ContentKind::Json),
-        ) if named(path) == Some(ContentKind::Notebook) => Ok(ContentKind::Notebook),
-        (Declared::Anything, Seen::Kind(kind)) => Ok(kind),
-        (Declared::Anything, Seen::Element) => Ok(named_text(path).unwrap_or(ContentKind::Html)),
-        (Declared::Anything, Seen::Text) => Ok(named_text(path).unwrap_or(ContentKind::PlainText)),
-        (Declared::Kind(kind), seen) => Ok(confirmed(kind, seen, path)),
+            Sniffed::Kind(ContentKind::Json),
+        ) if kind_of_name(path) == Some(ContentKind::Notebook) => Ok(ContentKind::Notebook),
+        (Declared::Anything, Sniffed::Kind(kind)) => Ok(kind),
+        (Declared::Anything, Sniffed::Element) => {
+            Ok(text_kind_of_name(path).unwrap_or(ContentKind::Html))
+        }
+        (Declared::Anything, Sniffed::Text) => {
+            Ok(text_kind_of_name(path).unwrap_or(ContentKind::PlainText))
+        }
+        (Declared::Kind(kind), seen) => Ok(reconcile(kind, seen, path)),
     }
 }
 
 /// A declared kind and what the bytes look like: only a clear sight overrules.
-fn confirmed(kind: ContentKind, seen: Seen, path: &str) -> ContentKind {
+fn reconcile(kind: ContentKind, seen: Sniffed, path: &str) -> ContentKind {
     use ContentKind::{Csv, Feed, Html, Json, Markdown, Notebook, PlainText, Xml};
     match (kind, seen) {
-        (PlainText, Seen::Kind(found)) => found,
-        (PlainText, _) => named_text(path).unwrap_or(PlainText),
-        (Html, Seen::Kind(found @ (Feed | Json | Xml))) => found,
-        (Feed, Seen::Kind(Json)) => Feed,
-        (Xml | Feed, Seen::Kind(found)) => found,
-        (Json | Csv | Markdown | Notebook, Seen::Kind(found @ (Html | Feed))) => found,
-        (Notebook, Seen::Element) => Html,
+        (PlainText, Sniffed::Kind(found)) => found,
+        (PlainText, _) => text_kind_of_name(path).unwrap_or(PlainText),
+        (Html, Sniffed::Kind(found @ (Feed | Json | Xml))) => found,
+        (Feed, Sniffed::Kind(Json)) => Feed,
+        (Xml | Feed, Sniffed::Kind(found)) => found,
+        (Json | Csv | Markdown | Notebook, Sniffed::Kind(found @ (Html | Feed))) => found,
+        (Notebook, Sniffed::Element) => Html,
         // A feed that is announced and shows none of the signs is XML still.
-        (Feed, Seen::Text) => Xml,
+        (Feed, Sniffed::Text) => Xml,
         (kind, _) => kind,
     }
 }
@@ -127,7 +131,7 @@ fn declared(content_type: &str) -> Declared {
 }
 
 /// The kind that a name's ending tells.
-fn named(path: &str) -> Option<ContentKind> {
+fn kind_of_name(path: &str) -> Option<ContentKind> {
     let name = path.rsplit('/').next().unwrap_or_default();
     let (_, ending) = name.rsplit_once('.')?;
     let ending = ending.to_ascii_lowercase();
@@ -139,11 +143,11 @@ fn named(path: &str) -> Option<ContentKind> {
 
 /// The same of a text: what stands there under the name of an archive or a notebook is a page that asks to sign in, or a
 /// file that only says where the document is.
-fn named_text(path: &str) -> Option<ContentKind> {
-    named(path).filter(|kind| !kind.is_packed() && *kind != ContentKind::Notebook)
+fn text_kind_of_name(path: &str) -> Option<ContentKind> {
+    kind_of_name(path).filter(|kind| !kind.is_packed() && *kind != ContentKind::Notebook)
 }
 
-fn mislabelled(kind: ContentKind) -> String {
+fn mislabel_message(kind: ContentKind) -> String {
     let name = kind.row().name;
     let article = match name.starts_with(['E', 'O', 'X']) {
         true => "an",
@@ -152,15 +156,15 @@ fn mislabelled(kind: ContentKind) -> String {
     format!("not {article} {name} file, although the server says so")
 }
 
-fn seen(first: &[u8]) -> Seen {
+fn sniff(first: &[u8]) -> Sniffed {
     if is_pdf(first) {
-        return Seen::Kind(ContentKind::Pdf);
+        return Sniffed::Kind(ContentKind::Pdf);
     }
     if first.starts_with(b"PK\x03\x04") {
-        return Seen::Archive(archive(first));
+        return Sniffed::Archive(archive(first));
     }
     if let Some(name) = signature(first) {
-        return Seen::Binary(name);
+        return Sniffed::Binary(name);
     }
     let wide = Encoding::for_bom(first).filter(|(encoding, _)| *encoding != encoding_rs::UTF_8);
     let is_control = |byte: &u8| matches!(byte, 0..=8 | 0x0B | 0x0E..=0x1A | 0x1C..=0x1F);
@@ -168,7 +172,7 @@ fn seen(first: &[u8]) -> Seen {
     let controls = first.iter().filter(|byte| is_control(byte)).count();
     let has_nul = first[..first.len().min(NUL_BYTES)].contains(&0);
     if wide.is_none() && (has_nul || controls * 10 > first.len()) {
-        return Seen::Binary("binary data");
+        return Sniffed::Binary("binary data");
     }
     let text = match wide {
         Some((encoding, _)) => encoding.decode(first).0,
@@ -178,7 +182,7 @@ fn seen(first: &[u8]) -> Seen {
     if text.starts_with('<') {
         return markup(text);
     }
-    json(text).map_or(Seen::Text, Seen::Kind)
+    json(text).map_or(Sniffed::Text, Sniffed::Kind)
 }
 
 /// Readers take a PDF whose header begins a little later.
@@ -239,7 +243,7 @@ fn signature(first: &[u8]) -> Option<&'static str> {
 }
 
 /// The kind of a document by its first element, past its declaration, comments and document type.
-fn markup(text: &str) -> Seen {
+fn markup(text: &str) -> Sniffed {
     let mut rest = text;
     let mut is_xml = false;
     loop {
@@ -248,7 +252,7 @@ fn markup(text: &str) -> Seen {
             is_xml = true;
         }
         if starts_with(rest, "<!doctype html") {
-            return Seen::Kind(ContentKind::Html);
+            return Sniffed::Kind(ContentKind::Html);
         }
         let end = if rest.starts_with("<?") {
             "?>"
@@ -266,8 +270,8 @@ fn markup(text: &str) -> Seen {
         match rest.split_once(end) {
             Some((_, after)) => rest = after,
             // Comments before anything else stand in pages; so does nothing that we see here.
-            None if is_xml => return Seen::Kind(ContentKind::Xml),
-            None => return Seen::Element,
+            None if is_xml => return Sniffed::Kind(ContentKind::Xml),
+            None => return Sniffed::Element,
         }
     }
     let name = rest.strip_prefix('<').unwrap_or_default();
@@ -279,13 +283,13 @@ fn markup(text: &str) -> Seen {
     ];
     let is_page = |name: &str| PAGE.iter().any(|page| name.eq_ignore_ascii_case(page));
     match name {
-        "rss" | "feed" | "atom:feed" | "channel" => Seen::Kind(ContentKind::Feed),
-        "rdf:RDF" if text.contains("purl.org/rss/1.0") => Seen::Kind(ContentKind::Feed),
-        "rdf:RDF" => Seen::Kind(ContentKind::Xml),
-        name if name.eq_ignore_ascii_case("html") => Seen::Kind(ContentKind::Html),
-        _ if is_xml => Seen::Kind(ContentKind::Xml),
-        name if is_page(name) => Seen::Element,
-        _ => Seen::Text,
+        "rss" | "feed" | "atom:feed" | "channel" => Sniffed::Kind(ContentKind::Feed),
+        "rdf:RDF" if text.contains("purl.org/rss/1.0") => Sniffed::Kind(ContentKind::Feed),
+        "rdf:RDF" => Sniffed::Kind(ContentKind::Xml),
+        name if name.eq_ignore_ascii_case("html") => Sniffed::Kind(ContentKind::Html),
+        _ if is_xml => Sniffed::Kind(ContentKind::Xml),
+        name if is_page(name) => Sniffed::Element,
+        _ => Sniffed::Text,
     }
 }
 

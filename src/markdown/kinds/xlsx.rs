@@ -261,7 +261,7 @@ impl Book {
             self.is_cut = true;
             return true;
         }
-        let shown = self.shown(cell);
+        let shown = self.display_text(cell);
         let shown = shown.trim();
         let end = shown.char_indices().nth(CELL_CHARACTERS_MAX);
         let shown = value(end.map_or(shown, |(end, _)| &shown[..end]));
@@ -306,7 +306,7 @@ impl Book {
     }
 
     /// What a cell shows.
-    fn shown<'a>(&'a self, cell: &'a Cell) -> Cow<'a, str> {
+    fn display_text<'a>(&'a self, cell: &'a Cell) -> Cow<'a, str> {
         let value = cell.value.trim();
         match cell.kind.as_str() {
             "s" => {

@@ -152,7 +152,7 @@ impl Collected {
     }
 
     /// An element begins whose content is not text of the page.
-    pub(super) fn skipped(&mut self, tag: Tag, attributes: &Attributes<'_>) {
+    pub(super) fn begin_skipped(&mut self, tag: Tag, attributes: &Attributes<'_>) {
         match tag {
             Tag::Title => self.titles += 1,
             Tag::Noscript => self.noscript.push('\n'),

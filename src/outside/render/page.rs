@@ -72,7 +72,7 @@ pub(super) struct Wanted<'a> {
 
 /// The page as it was read.
 #[derive(Debug)]
-pub(super) struct Taken {
+pub(super) struct Snapshot {
     pub(super) html: String,
     /// Its picture; empty where there is none.
     pub(super) png: Vec<u8>,
@@ -93,7 +93,7 @@ pub(super) async fn take(
     cdp: &Cdp,
     events: &mut mpsc::Receiver<Event>,
     wanted: &Wanted<'_>,
-) -> Result<Taken, Failure> {
+) -> Result<Snapshot, Failure> {
     let version = cdp.call("", "Browser.getVersion", json!({}), START_TIME_MAX);
     let version = version.await.map_err(|error| match error {
         // It ended before it said anything: it did not start.
@@ -150,7 +150,7 @@ pub(super) async fn take(
         Some(Ok(Picture { png, shows_passage })) => (png, Some(Pictured::Taken { shows_passage })),
         Some(Err(reason)) => (Vec::new(), Some(Pictured::Failed(reason))),
     };
-    Ok(Taken {
+    Ok(Snapshot {
         html: serialised.html,
         png,
         facts: Facts {

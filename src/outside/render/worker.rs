@@ -19,7 +19,7 @@ use tokio::time::{Instant, timeout};
 use crate::outside::render::cdp::Cdp;
 use crate::outside::render::job::{self, FailureKind, Job, Outcome, VERSION};
 use crate::outside::render::launch::{Launched, Options, find};
-use crate::outside::render::page::{self, Failure, Taken, Wanted};
+use crate::outside::render::page::{self, Failure, Snapshot, Wanted};
 use crate::outside::render::remove_folder;
 
 /// The longest deadline that is taken from a job.
@@ -97,7 +97,7 @@ impl Worker {
             }
         };
         match outcome {
-            Ok(Taken { html, png, facts }) => {
+            Ok(Snapshot { html, png, facts }) => {
                 job::write_answer(&mut to, Outcome::Rendered(facts), html.as_bytes(), &png).await
             }
             Err(Failure { kind, detail }) => {
@@ -130,7 +130,7 @@ impl Worker {
         }
     }
 
-    async fn render(&self, job: &Job) -> Result<Taken, Failure> {
+    async fn render(&self, job: &Job) -> Result<Snapshot, Failure> {
         if job.version != VERSION {
             let text = format!(
                 "the worker speaks version {VERSION} and was asked in {}",

@@ -104,12 +104,12 @@ fn corrections(report: &CheckReport) -> Markup {
     html! {
         @if !report.corrections.is_empty() {
             h2 #corrections { "What to correct" }
-            ul.claims { @for correction in &report.corrections { (corrected(report, correction)) } }
+            ul.claims { @for correction in &report.corrections { (correction_item(report, correction)) } }
         }
     }
 }
 
-fn corrected(report: &CheckReport, correction: &Correction) -> Markup {
+fn correction_item(report: &CheckReport, correction: &Correction) -> Markup {
     html! {
         li {
             div {
@@ -182,7 +182,7 @@ fn claims(report: &CheckReport) -> Markup {
         @if !grounded.is_empty() {
             h2 #evidence { "Claims and their evidence" }
             p.muted { "Every excerpt is quoted verbatim from its source." }
-            ul.claims { @for claim in grounded { (judged(report, claim)) } }
+            ul.claims { @for claim in grounded { (claim_item(report, claim)) } }
         }
         @if !others.is_empty() {
             details {
@@ -198,7 +198,7 @@ fn claims(report: &CheckReport) -> Markup {
     }
 }
 
-fn judged(report: &CheckReport, claim: &CheckedClaim) -> Markup {
+fn claim_item(report: &CheckReport, claim: &CheckedClaim) -> Markup {
     html! {
         li id=(claim.id) {
             div {
@@ -317,7 +317,7 @@ mod tests {
     use crate::pages::buyer::check::*;
     use crate::pages::tests::views::site;
 
-    fn shown(report: &CheckReport) -> String {
+    fn rendered_page(report: &CheckReport) -> String {
         page(&CheckView {
             site: site(),
             path: "/check/ppr_x",
@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn corrections_stand_above_the_text_and_claims_are_marked_by_their_label() {
         let report = example();
-        let page = shown(&report);
+        let page = rendered_page(&report);
         let at = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}: {page}"));
         assert!(at(r#"id="corrections""#) < at(r#"id="text""#));
         assert!(at(r#"id="text""#) < at(r#"id="evidence""#));
@@ -361,6 +361,6 @@ mod tests {
         assert_eq!(runs(&report), [(report.text.as_str(), None)]);
         report.score = None;
         report.sources.clear();
-        assert!(shown(&report).contains("No score"));
+        assert!(rendered_page(&report).contains("No score"));
     }
 }

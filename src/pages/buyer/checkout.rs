@@ -54,13 +54,13 @@ pub fn page(view: &CheckoutView<'_>) -> String {
             noindex: true,
         },
         match &view.state {
-            CheckoutState::Kept(quote) => kept(view, quote),
-            CheckoutState::Expired { is_bundle } => expired(view, *is_bundle),
+            CheckoutState::Kept(quote) => kept_quote(view, quote),
+            CheckoutState::Expired { is_bundle } => expired_quote(view, *is_bundle),
         },
     )
 }
 
-fn kept(view: &CheckoutView<'_>, quote: &KeptQuote<'_>) -> Markup {
+fn kept_quote(view: &CheckoutView<'_>, quote: &KeptQuote<'_>) -> Markup {
     let (level, price) = (quote.level, quote.level.price());
     let item = Item {
         target_url: quote.target_url,
@@ -98,7 +98,7 @@ fn kept(view: &CheckoutView<'_>, quote: &KeptQuote<'_>) -> Markup {
     }
 }
 
-fn expired(view: &CheckoutView<'_>, is_bundle: bool) -> Markup {
+fn expired_quote(view: &CheckoutView<'_>, is_bundle: bool) -> Markup {
     html! {
         h1 { "This quote has expired" }
         p.lead { "Quotes are valid for 7 days. Nothing was charged, and a new quote is free." }

@@ -110,7 +110,7 @@ pub fn page(view: &FirstWordsView<'_>) -> String {
 fn both(markdown: &str) -> Markup {
     html! {
         .pair.preview {
-            .reading { (report::rendered(markdown)) }
+            .reading { (report::source_text(markdown)) }
             (parts::tall_code("Markdown", markdown))
         }
     }

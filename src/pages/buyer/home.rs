@@ -51,7 +51,7 @@ pub fn page(view: &HomeView<'_>) -> String {
             .pair {
                 figure.reading.preview {
                     figcaption.source-head { "In: the page, as people see it" }
-                    .source-text tabindex="0" role="region" aria-label="The sample page" { (sample::rendered(&view.site)) }
+                    .source-text tabindex="0" role="region" aria-label="The sample page" { (sample::article(&view.site)) }
                 }
                 (parts::tall_code("Out: markdown", view.sample_markdown))
             }
@@ -70,13 +70,13 @@ pub fn page(view: &HomeView<'_>) -> String {
             (how_a_sale_goes())
             (what_you_get())
             (where_next())
-            script type="application/ld+json" { (PreEscaped(structured(&view.site))) }
+            script type="application/ld+json" { (PreEscaped(structured_data(&view.site))) }
         },
     )
 }
 
 /// Structured data for search engines: the API and its prices.
-fn structured(site: &Site<'_>) -> String {
+fn structured_data(site: &Site<'_>) -> String {
     let offer = |name: String, price: Amount, product: Product| {
         json!({
             "@type": "Offer", "name": name, "price": parts::cents(price), "priceCurrency": "USD",

@@ -57,7 +57,7 @@ pub fn page(view: &PricingView<'_>) -> String {
             h2 #page-prices { "A page as markdown" }
             p { "One price per page, whatever its size. You choose how fresh it must be." }
             (price_lists::tier_table())
-            (included())
+            (included_features())
             h2 #report-prices { "Proof Pack" }
             p { "A report on whether one page supports a claim, with the passages that show it." }
             (price_lists::pack_table(view.site.has_model))
@@ -78,7 +78,7 @@ pub fn page(view: &PricingView<'_>) -> String {
             (calculator(&view.form))
             @match &view.outcome {
                 Err(complaint) => .note.bad role="alert" { p { strong { (complaint) } } },
-                Ok(estimate) => (estimated(estimate)),
+                Ok(estimate) => (estimate_rows(estimate)),
             }
             (free())
         },
@@ -86,7 +86,7 @@ pub fn page(view: &PricingView<'_>) -> String {
 }
 
 /// What is bought at the price of a page, or of several.
-fn included() -> Markup {
+fn included_features() -> Markup {
     let rendering: Vec<&str> = Tier::ALL
         .into_iter()
         .filter(|tier| Render::of_level(Level::Tier(*tier)) == Render::Auto)
@@ -163,7 +163,7 @@ fn level(name: &str, label: &str, typed: &str, levels: &[(&str, String)]) -> Mar
     }
 }
 
-fn estimated(estimate: &Estimate) -> Markup {
+fn estimate_rows(estimate: &Estimate) -> Markup {
     let rows = [
         (["page", "pages"], estimate.pages.1.name(), estimate.pages()),
         (

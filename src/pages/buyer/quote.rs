@@ -83,8 +83,8 @@ pub fn page(view: &QuoteView<'_>) -> String {
             }
             @match &view.outcome {
                 QuoteOutcome::Nothing => (nothing_asked(&view.site, view.product)),
-                QuoteOutcome::Refused { code, message } => (refused(code, message)),
-                QuoteOutcome::Quoted(quote) => (quoted(&view.site, quote)),
+                QuoteOutcome::Refused { code, message } => (refusal_note(code, message)),
+                QuoteOutcome::Quoted(quote) => (offers(&view.site, quote)),
             }
         },
     )
@@ -133,7 +133,7 @@ fn nothing_asked(site: &Site<'_>, product: Product) -> Markup {
     }
 }
 
-fn refused(code: &str, message: &str) -> Markup {
+fn refusal_note(code: &str, message: &str) -> Markup {
     html! {
         .note.bad role="alert" {
             p { strong { (message) } }
@@ -145,7 +145,7 @@ fn refused(code: &str, message: &str) -> Markup {
     }
 }
 
-fn quoted(site: &Site<'_>, quote: &Quoted<'_>) -> Markup {
+fn offers(site: &Site<'_>, quote: &Quoted<'_>) -> Markup {
     let word = quote.recommended.product().level_word();
     let item = Item {
         target_url: quote.target_url,

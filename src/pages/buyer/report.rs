@@ -157,8 +157,8 @@ pub(crate) fn brief(report: &Report) -> Markup {
 }
 
 /// Markdown as it reads.
-pub(crate) fn rendered(markdown: &str) -> Markup {
-    source::rendered(markdown)
+pub(crate) fn source_text(markdown: &str) -> Markup {
+    source::source_section(markdown)
 }
 
 fn about(view: &ReportView<'_>) -> Markup {

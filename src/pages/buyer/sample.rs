@@ -13,7 +13,7 @@ pub fn page(site: &Site<'_>) -> String {
 }
 
 /// The article with the navigation above it, as part of another page: its headings are paragraphs there.
-pub(crate) fn rendered(site: &Site<'_>) -> Markup {
+pub(crate) fn article(site: &Site<'_>) -> Markup {
     let page = page(site);
     let between = |begin: &str, end: &str| {
         let (_, rest) = page.split_once(begin)?;
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn the_rendered_article_has_no_heading_of_its_own() {
-        let article = rendered(&site()).into_string();
+        let article = article(&site()).into_string();
         assert!(article.contains(r#"<p class="heading">How HTTP 402 works with x402</p>"#));
         assert!(
             article.contains("<table>") && !article.contains("<h"),

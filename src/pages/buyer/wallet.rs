@@ -64,7 +64,7 @@ pub fn page(view: &WalletView<'_>) -> String {
                     }
                     (form(view))
                 },
-                Outcome::Offered { target_url } => (offered(view, view.item(target_url))),
+                Outcome::Offered { target_url } => (offer(view, view.item(target_url))),
             }
         },
     )
@@ -128,7 +128,7 @@ fn option(level: Level, is_chosen: bool) -> Markup {
     }
 }
 
-fn offered(view: &WalletView<'_>, item: Item<'_>) -> Markup {
+fn offer(view: &WalletView<'_>, item: Item<'_>) -> Markup {
     let (site, level) = (&view.site, item.level);
     let word = level.product().level_word();
     html! {

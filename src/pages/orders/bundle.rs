@@ -114,11 +114,11 @@ pub fn quote_page(view: &BundleView<'_>) -> String {
             @match &view.outcome {
                 QuoteOutcome::Nothing => { (form(view)) (nothing_asked(&view.site)) },
                 QuoteOutcome::Refused { code, message, rejected } => {
-                    (refused(code, message))
+                    (refusal_note(code, message))
                     (rejected_list(rejected))
                     (form(view))
                 },
-                QuoteOutcome::Quoted(quote) => (quoted(view, quote)),
+                QuoteOutcome::Quoted(quote) => (offers(view, quote)),
             }
         },
     )
@@ -174,7 +174,7 @@ fn nothing_asked(site: &Site<'_>) -> Markup {
     }
 }
 
-fn refused(code: &str, message: &str) -> Markup {
+fn refusal_note(code: &str, message: &str) -> Markup {
     html! {
         .note.bad role="alert" {
             p { strong { (message) } }
@@ -214,7 +214,7 @@ pub(crate) fn price(bundle: Bundle) -> String {
     format!("{} USD", parts::cents(bundle.price()))
 }
 
-fn quoted(view: &BundleView<'_>, quote: &Quoted<'_>) -> Markup {
+fn offers(view: &BundleView<'_>, quote: &Quoted<'_>) -> Markup {
     let (count, limit) = (quote.target_urls.len(), quote.bundle.source_limit());
     html! {
         dl.facts {

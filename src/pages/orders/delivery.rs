@@ -69,7 +69,7 @@ pub struct RecoverView<'a> {
 
 pub fn page(view: &DeliveryView<'_>) -> String {
     let content = match view.report {
-        Some(report) => report::delivered(view, report),
+        Some(report) => report::body(view, report),
         None => waiting(view),
     };
     layout(

@@ -45,8 +45,10 @@ pub async fn rpc(app: Shared, call: Call) -> Reply {
             let asked = || rpc::params(params.as_deref());
             let outcome = match method.as_str() {
                 _ if check_version(&call).is_err() => Err(version_fault()),
-                "message/send" => asked().and_then(|asked| said(&app, &call, Dialect::Old, asked)),
-                "SendMessage" => asked().and_then(|asked| said(&app, &call, Dialect::New, asked)),
+                "message/send" => {
+                    asked().and_then(|asked| answer(&app, &call, Dialect::Old, asked))
+                }
+                "SendMessage" => asked().and_then(|asked| answer(&app, &call, Dialect::New, asked)),
                 "tasks/get" | "GetTask" | "tasks/cancel" | "CancelTask" => Err(Fault::new(
                     TASK_NOT_FOUND,
                     "Tasks are not supported: every message is answered immediately",
@@ -77,7 +79,7 @@ pub async fn send(app: Shared, call: Call) -> Reply {
         strict::check(body).map_err(|error| Fault::new(INVALID_PARAMS, error.to_string()))?;
         let asked = serde_json::from_slice(body)
             .map_err(|error| Fault::new(INVALID_PARAMS, error.to_string()))?;
-        said(&app, &call, Dialect::New, asked)
+        answer(&app, &call, Dialect::New, asked)
     });
     match outcome {
         Ok(answer) => Reply::json(200, answer.to_string()).fixed("cache-control", "no-store"),
@@ -121,7 +123,7 @@ struct Said {
     context_id: Option<String>,
 }
 
-fn said(app: &App, call: &Call, dialect: Dialect, asked: Sending) -> Result<Value, Fault> {
+fn answer(app: &App, call: &Call, dialect: Dialect, asked: Sending) -> Result<Value, Fault> {
     let message = asked.message;
     let role = match dialect {
         Dialect::Old => "user",

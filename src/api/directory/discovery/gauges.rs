@@ -78,7 +78,7 @@ pub(super) fn now(text: &mut Exposition, app: &Shared, operator: bool) {
             u64::from(is_up),
         ));
     }
-    let settlements = verify_settlement::standing(app);
+    let settlements = verify_settlement::status(app);
     if settlements.status != "not_configured" {
         gauges.push((
             "settlements_confirmed",

@@ -41,7 +41,7 @@ pub async fn health(app: Shared, call: Call) -> Reply {
         () if gas.checked_at.is_none() => "unknown",
         () => "down",
     };
-    let settlements = verify_settlement::standing(&app);
+    let settlements = verify_settlement::status(&app);
     let availability = availability::now(&app);
     let status = match () {
         () if store_down => "down",
@@ -107,7 +107,7 @@ pub async fn health(app: Shared, call: Call) -> Reply {
 }
 
 /// Reported settlements compared with the chain, in figures.
-fn add_settlements(check: &mut Value, app: &App, standing: &verify_settlement::Standing) {
+fn add_settlements(check: &mut Value, app: &App, standing: &verify_settlement::SettlementStatus) {
     let summary = &standing.summary;
     let age = |at| app.now().since(UnixSeconds(at));
     check["verify_settlement"] = app.config.payment.verify_settlement.name().into();

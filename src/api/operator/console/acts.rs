@@ -11,7 +11,7 @@ use crate::domain::refusal::{Code, Refusal};
 use crate::flows::operations::{overrides, pause, reload, self_test};
 use crate::flows::orders::order_emails::OrderEmails;
 use crate::flows::orders::{Granted, Wish};
-use crate::flows::sale::reconcile;
+use crate::flows::sale::unknown;
 
 pub(super) type Fields = HashMap<String, String>;
 
@@ -144,7 +144,7 @@ pub(super) async fn run(app: &Shared, name: &str, fields: &Fields) -> Result<(),
 async fn look_for_end(app: &Shared, key: &str) -> Result<(), Refusal> {
     let missing = || Refusal::new(Code::NotFound, operator::NO_PAYMENT);
     let key = operator::payment_key(key).ok_or_else(missing)?;
-    let found = reconcile::reconcile(app, key).await?;
+    let found = unknown::reconcile(app, key).await?;
     found.map(drop).ok_or_else(missing)
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::api::directory::openapi::DESCRIPTION_VERSION;
 use crate::api::operator::console::show::{Asked, List};
-use crate::api::operator::console::{View, money, show};
+use crate::api::operator::console::{View, show, today};
 use crate::api::operator::{self, data, export, mails};
 use crate::app::{App, Shared};
 use crate::domain::mail::{ADDRESS_CHARACTERS_MAX, MailState};
@@ -303,7 +303,7 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
         empty: "None since start.",
     };
     // Details for the table's short states.
-    let mut blocks = money::standing(app);
+    let mut blocks = today::warnings(app);
     if availability.is_complete() {
         blocks.insert(0, Block::Text(availability.sentence()));
     }

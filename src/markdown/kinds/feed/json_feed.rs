@@ -48,9 +48,9 @@ pub(super) fn json_feed(text: &str) -> Option<Feed> {
         .into_iter()
         .map(|item| serde_json::from_str(item.get()));
     let entries = items.map(|item| entry(item.unwrap_or_default())).collect();
-    let language = given(&feed.language);
-    let image = given(&feed.icon);
-    let link = given(&feed.home_page_url);
+    let language = non_empty(&feed.language);
+    let image = non_empty(&feed.icon);
+    let link = non_empty(&feed.home_page_url);
     let summary = plain(&feed.description);
     Some(Feed {
         own: Entry {
@@ -66,39 +66,39 @@ pub(super) fn json_feed(text: &str) -> Option<Feed> {
 }
 
 fn entry(members: Members<'_>) -> Entry {
-    let author = first(members.authors).or_else(|| named(members.author?));
-    let html = given(&members.content_html).map(|text| Words {
+    let author = first(members.authors).or_else(|| parse(members.author?));
+    let html = non_empty(&members.content_html).map(|text| Words {
         text,
         ..Words::default()
     });
     Entry {
         title: plain(&members.title),
-        link: given(&members.url).or_else(|| given(&members.external_url)),
-        date: given(&members.date_published),
-        updated: given(&members.date_modified),
-        author: author.and_then(|author| given(&author.name)),
+        link: non_empty(&members.url).or_else(|| non_empty(&members.external_url)),
+        date: non_empty(&members.date_published),
+        updated: non_empty(&members.date_modified),
+        author: author.and_then(|author| non_empty(&author.name)),
         summary: plain(&members.summary),
         content: html.or_else(|| plain(&members.content_text)),
-        enclosure: first(members.attachments).and_then(|file| given(&file.url)),
+        enclosure: first(members.attachments).and_then(|file| non_empty(&file.url)),
     }
 }
 
 fn first(array: Option<&RawValue>) -> Option<Named> {
     let (pieces, _) = pieces(array?, 1)?;
-    named(pieces.first()?)
+    parse(pieces.first()?)
 }
 
-fn named(value: &RawValue) -> Option<Named> {
+fn parse(value: &RawValue) -> Option<Named> {
     serde_json::from_str(value.get()).ok()
 }
 
-fn given(text: &Text) -> Option<String> {
+fn non_empty(text: &Text) -> Option<String> {
     let text = text.0.trim();
     (!text.is_empty()).then(|| text.to_owned())
 }
 
 fn plain(text: &Text) -> Option<Words> {
-    given(text).map(|text| Words {
+    non_empty(text).map(|text| Words {
         text,
         form: Form::Plain,
         base: None,

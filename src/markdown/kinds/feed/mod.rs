@@ -14,7 +14,6 @@ use super::{fence, json};
 use crate::markdown::Page;
 use crate::markdown::links::URL_BYTES_MAX;
 use json_feed::json_feed;
-use write::written;
 use xml::xml_feed;
 
 /// Entries that are given; what is left out is said below.
@@ -62,7 +61,7 @@ struct Feed {
 pub(super) fn page(text: &str, url: &Url) -> Page {
     if text.trim_start().starts_with('{') {
         return match json_feed(text) {
-            Some(feed) => written(&feed, url),
+            Some(feed) => write::page(&feed, url),
             None => json::page(text, url),
         };
     }
@@ -73,7 +72,7 @@ pub(super) fn page(text: &str, url: &Url) -> Page {
             ..Page::default()
         };
     }
-    written(&feed, url)
+    write::page(&feed, url)
 }
 
 /// On one line and of a bearable length.

@@ -15,7 +15,7 @@ use crate::markdown::{
 /// All of them together.
 const MARKDOWN_BYTES_MAX: usize = 10 * 1024 * 1024;
 
-pub(super) fn written(feed: &Feed, url: &Url) -> Page {
+pub(super) fn page(feed: &Feed, url: &Url) -> Page {
     let site = feed
         .own
         .link

@@ -95,12 +95,17 @@ pub(super) struct Page<'a, 'f> {
 
 /// What a page shows.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct PageContent {
     pub(super) lines: Lines,
     pub(super) unknown: usize,
 }
 
-pub(super) fn show(file: &File<'_>, fonts: &mut Fonts, resources: &Dict, content: &[u8]) -> Shown {
+pub(super) fn read(
+    file: &File<'_>,
+    fonts: &mut Fonts,
+    resources: &Dict,
+    content: &[u8],
+) -> PageContent {
     let mut page = Page {
         file,
         fonts,
@@ -122,7 +127,7 @@ pub(super) fn show(file: &File<'_>, fonts: &mut Fonts, resources: &Dict, content
         unknown: 0,
     };
     page.run(content, resources, 0);
-    Shown {
+    PageContent {
         lines: page.lines,
         unknown: page.unknown,
     }
@@ -200,7 +205,7 @@ impl Page<'_, '_> {
             b"TJ" => self.show_all(operands.last()),
             b"BMC" => self.mark(Mark::Nothing),
             b"BDC" => {
-                let mark = self.described(operands, resources);
+                let mark = self.properties_mark(operands, resources);
                 self.mark(mark);
             }
             b"EMC" => {
@@ -315,7 +320,7 @@ impl Page<'_, '_> {
         }
     }
 
-    fn described(&self, operands: &[Object], resources: &Dict) -> Mark {
+    fn properties_mark(&self, operands: &[Object], resources: &Dict) -> Mark {
         let properties = match operands.last() {
             Some(Object::Name(name)) => {
                 let listed = self.file.dict(resources.get(b"Properties".as_slice()));

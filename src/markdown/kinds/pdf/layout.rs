@@ -36,7 +36,10 @@ const LEADING_SLACK: f64 = 1.3;
 pub(super) fn paragraphs(mut pages: Vec<Vec<Line>>) -> Vec<Vec<Paragraph>> {
     leave_running_heads(&mut pages);
     let body = body_size(&pages);
-    let mut pages: Vec<Vec<(Paragraph, f64)>> = pages.iter().map(|lines| joined(lines)).collect();
+    let mut pages: Vec<Vec<(Paragraph, f64)>> = pages
+        .iter()
+        .map(|lines| paragraphs_of_page(lines))
+        .collect();
     let mut sizes: Vec<i64> = Vec::new();
     for (paragraph, size) in pages.iter().flatten() {
         let is_heading = *size > body * HEADING_RATIO
@@ -264,7 +267,7 @@ fn margin(lines: &[Line], size_max: f64) -> Vec<MarginLine> {
 }
 
 /// The paragraphs of one page and the size of each.
-fn joined(lines: &[Line]) -> Vec<(Paragraph, f64)> {
+fn paragraphs_of_page(lines: &[Line]) -> Vec<(Paragraph, f64)> {
     let leading = leading(lines);
     let mut out: Vec<(Paragraph, f64)> = Vec::new();
     // Where the paragraph's lines begin and end.

@@ -132,7 +132,7 @@ impl<'a> Lexer<'a> {
                 }
                 b'(' => {
                     let text = self.literal();
-                    Object::Text(self.counted(text))
+                    Object::Text(self.count_string(text))
                 }
                 b'<' if self.bytes.get(self.at + 1) == Some(&b'<') => {
                     self.at += 2;
@@ -140,7 +140,7 @@ impl<'a> Lexer<'a> {
                 }
                 b'<' => {
                     let text = self.hexadecimal();
-                    Object::Text(self.counted(text))
+                    Object::Text(self.count_string(text))
                 }
                 b'>' => {
                     let is_end = self.bytes.get(self.at + 1) == Some(&b'>');
@@ -169,7 +169,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Long strings count like many objects.
-    fn counted(&mut self, text: Vec<u8>) -> Vec<u8> {
+    fn count_string(&mut self, text: Vec<u8>) -> Vec<u8> {
         self.objects_left = self.objects_left.saturating_sub(text.len() / 32);
         text
     }

@@ -59,7 +59,7 @@ impl Lines {
     }
 
     pub(super) fn push(&mut self, glyph: &Glyph<'_>) {
-        let (turn, start, up) = turned(glyph);
+        let (turn, start, up) = along_reading(glyph);
         let is_somewhere = [start, up, glyph.size, glyph.width]
             .iter()
             .all(|n| n.is_finite() && n.abs() < 1e7);
@@ -191,7 +191,7 @@ fn without_leaders(text: &str) -> String {
 }
 
 /// Quarter turns of the glyph's direction, and its place along and across it.
-fn turned(glyph: &Glyph<'_>) -> (u8, f64, f64) {
+fn along_reading(glyph: &Glyph<'_>) -> (u8, f64, f64) {
     let (x, y) = (glyph.x, glyph.y);
     let (across, along) = glyph.direction;
     if across.abs() >= along.abs() {

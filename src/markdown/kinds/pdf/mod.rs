@@ -82,15 +82,15 @@ fn read(bytes: &[u8], settings: &Settings) -> Result<Page, ConvertError> {
     let (mut pages, mut links) = (Vec::new(), Vec::new());
     let (mut unknown, mut letters, mut bytes) = (0, 0, 0);
     for leaf in &leaves {
-        let shown = content::show(
+        let content = content::read(
             &file,
             &mut fonts,
             &resources(&file, leaf),
             &text_of(&file, leaf),
         );
-        is_cut |= shown.lines.is_full();
-        let lines = shown.lines.finish();
-        unknown += shown.unknown;
+        is_cut |= content.lines.is_full();
+        let lines = content.lines.finish();
+        unknown += content.unknown;
         for line in &lines {
             bytes += line.text.len();
             letters += line.text.chars().filter(|c| !c.is_whitespace()).count();
@@ -108,7 +108,7 @@ fn read(bytes: &[u8], settings: &Settings) -> Result<Page, ConvertError> {
     if letters < LETTERS_MIN {
         return Err(ConvertError::ScannedPdf);
     }
-    let mut page = written(&layout::paragraphs(pages));
+    let mut page = write_page(&layout::paragraphs(pages));
     page.metadata = info::metadata(&file, &catalog);
     if page.metadata.title.is_none() {
         page.metadata.title = page.headings.first().map(|heading| heading.text.clone());
@@ -227,7 +227,7 @@ fn collect_links(file: &File<'_>, leaf: &Dict, base: &Url, links: &mut Vec<Link>
     }
 }
 
-fn written(pages: &[Vec<Paragraph>]) -> Page {
+fn write_page(pages: &[Vec<Paragraph>]) -> Page {
     let mut page = Page::default();
     let mut words = 0;
     let mut was_item = false;

@@ -79,13 +79,13 @@ fn cited(citation: &Citation, anchor: Option<&String>, source: Option<&str>) -> 
                         thead { tr { @for cell in &head { th { (cell) } } } }
                         tbody { tr {
                             @for (label, cell) in head.iter().zip(&cells) {
-                                td data-label=(label) { span { (marked(cell, &citation.matched_terms)) } }
+                                td data-label=(label) { span { (highlight(cell, &citation.matched_terms)) } }
                             }
                         } }
                     },
                     None => {
                         @if let Some(before) = &citation.before { span.path { (plain(&before.excerpt)) } }
-                        (marked(citation.quote(), &citation.matched_terms))
+                        (highlight(citation.quote(), &citation.matched_terms))
                         @if let Some(after) = &citation.after { span.path { (plain(&after.excerpt)) } }
                     },
                 }
@@ -148,7 +148,7 @@ fn cells(row: &str) -> Vec<String> {
 }
 
 /// Text with the words that begin with one of `terms` highlighted.
-fn marked(text: &str, terms: &[String]) -> Markup {
+fn highlight(text: &str, terms: &[String]) -> Markup {
     html! {
         @for (word, is_marked) in runs(text, terms) {
             @if is_marked { mark { (word) } } @else { (word) }

@@ -56,7 +56,7 @@ pub(super) fn pane(report: &Report, text: &str, whole: &str) -> Markup {
 }
 
 /// A text without passages.
-pub(super) fn rendered(text: &str) -> Markup {
+pub(super) fn source_section(text: &str) -> Markup {
     html! {
         .source-text tabindex="0" role="region" aria-label="The page as it reads" { (run(text, &blocks(text), &[])) }
     }
@@ -73,7 +73,7 @@ fn folded(text: &str, group: &[Block]) -> Markup {
 }
 
 fn run(text: &str, group: &[Block], citations: &[Citation]) -> Markup {
-    html! { @for block in group { (shown(text, block, citations)) } }
+    html! { @for block in group { (block_markup(text, block, citations)) } }
 }
 
 /// Neighbouring blocks together, with whether they are in sight, as far as the size allows. Cited blocks always are.
@@ -108,13 +108,13 @@ fn overlaps(at: &Range<usize>, citation: &Citation) -> bool {
     citation.start < at.end && at.start < citation.end
 }
 
-fn shown(text: &str, block: &Block, citations: &[Citation]) -> Markup {
+fn block_markup(text: &str, block: &Block, citations: &[Citation]) -> Markup {
     let lines = || lines(text, &block.at);
     html! {
         @match block.kind {
-            Kind::Heading => p.heading { (marked(text, block.at.clone(), citations)) },
-            Kind::Paragraph => p { (marked(text, block.at.clone(), citations)) },
-            Kind::List => ul { @for line in lines() { li { (marked(text, line, citations)) } } },
+            Kind::Heading => p.heading { (with_marks(text, block.at.clone(), citations)) },
+            Kind::Paragraph => p { (with_marks(text, block.at.clone(), citations)) },
+            Kind::List => ul { @for line in lines() { li { (with_marks(text, line, citations)) } } },
             Kind::Code => pre { @for line in lines() { (text[line].trim_end()) "\n" } },
             Kind::Table => table { tbody {
                 @for line in lines().into_iter().filter(|line| !is_rule(&text[line.clone()])) { (row(text, &line, citations)) }
@@ -149,7 +149,7 @@ fn is_rule(line: &str) -> bool {
 }
 
 /// Text in pieces: a passage is marked and carries its name, which leads back to the claim.
-fn marked(text: &str, at: Range<usize>, citations: &[Citation]) -> Markup {
+fn with_marks(text: &str, at: Range<usize>, citations: &[Citation]) -> Markup {
     let at = window(text, at, citations);
     let mut passages: Vec<&Citation> = citations.iter().filter(|one| overlaps(&at, one)).collect();
     passages.sort_by_key(|one| one.start);

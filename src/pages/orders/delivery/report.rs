@@ -13,7 +13,7 @@ use crate::evidence::report::risks::Severity;
 use crate::pages::orders::delivery::DeliveryView;
 use crate::pages::parts;
 
-pub(crate) fn delivered(view: &DeliveryView<'_>, report: &BundleReport) -> Markup {
+pub(crate) fn body(view: &DeliveryView<'_>, report: &BundleReport) -> Markup {
     html! {
         p.kicker { "Evidence Bundle · " (report.bundle) }
         h1.question { (report.question) }
@@ -34,7 +34,7 @@ pub(crate) fn delivered(view: &DeliveryView<'_>, report: &BundleReport) -> Marku
 }
 
 /// `1 source`, `2 sources`.
-fn counted(count: usize, one: &str, more: &str) -> String {
+fn count_of(count: usize, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
 }
 
@@ -169,8 +169,8 @@ fn claims(report: &BundleReport) -> Markup {
                     }
                     div {
                         h3 { "Evidence" }
-                        @for (cell, id) in cited(claim) {
-                            @let is_first = !claims[..index].iter().flat_map(cited).any(|(_, other)| other == id);
+                        @for (cell, id) in evidence_of_claim(claim) {
+                            @let is_first = !claims[..index].iter().flat_map(evidence_of_claim).any(|(_, other)| other == id);
                             @match earlier_copy(report, claim, id) {
                                 Some(other) => p.small.muted id=[is_first.then_some(id)] {
                                     strong { (id) } " has the same words as " a href={ "#" (other) } { (other) }
@@ -187,7 +187,7 @@ fn claims(report: &BundleReport) -> Markup {
 }
 
 /// The evidence of a claim: a source's verdict with each passage behind it.
-fn cited(claim: &ClaimLine) -> impl Iterator<Item = (&CellLine, &String)> {
+fn evidence_of_claim(claim: &ClaimLine) -> impl Iterator<Item = (&CellLine, &String)> {
     let cells = claim.cells.iter();
     cells.flat_map(|cell| cell.citation_ids.iter().map(move |id| (cell, id)))
 }
@@ -195,7 +195,7 @@ fn cited(claim: &ClaimLine) -> impl Iterator<Item = (&CellLine, &String)> {
 /// A passage of the claim that stands before this one and says the same, word for word.
 fn earlier_copy<'a>(report: &BundleReport, claim: &'a ClaimLine, id: &str) -> Option<&'a str> {
     let quote = |id: &str| report.citation(id).map(|passage| passage.quote());
-    let mut earlier = cited(claim)
+    let mut earlier = evidence_of_claim(claim)
         .map(|(_, id)| id)
         .take_while(|other| *other != id);
     earlier
@@ -208,7 +208,7 @@ fn standing(claim: &ClaimLine) -> String {
         0 => "No source supports it".to_owned(),
         count => format!(
             "Supported by {}",
-            counted(count, "independent source", "independent sources")
+            count_of(count, "independent source", "independent sources")
         ),
     };
     match claim.opposing_groups {

@@ -1,0 +1,210 @@
+//! The view Payments: a list, one payment, and the latest refusals of paid requests.
+
+use serde_json::Value;
+
+use crate::api::operator;
+use crate::api::operator::console::show::{Asked, List};
+use crate::api::operator::console::{View, show};
+use crate::app::Shared;
+use crate::domain::amount::Amount;
+use crate::domain::refusal::{Code, Refusal};
+use crate::flows::content::sample::facilitator_mode;
+use crate::http::Call;
+use crate::pages::console::{Block, Cell, Form, Tone, VIEWS_PATH};
+use crate::pages::site::FacilitatorMode;
+use crate::state::refusals::REFUSALS_MAX;
+
+/// Number of refusals shown.
+const REFUSALS_SHOWN_MAX: usize = 25;
+
+const STATES: &str = "Authorized: held for a retry, not charged. Settling: the response is ready and settlement is in progress. \
+                      Unknown: the settlement outcome is being looked up on chain. Voided: never charged.";
+
+pub(super) async fn payments(app: &Shared, call: &Call) -> Result<View, Refusal> {
+    if let Some(key) = call.query.get("id") {
+        return payment(app, &key).await;
+    }
+    let asked = Asked::of(call);
+    let found = operator::find(&app.store, asked.state.clone(), asked.words.clone());
+    let rows = show::rows(&found.await?, "payments", |payment| {
+        vec![
+            show::time(payment, "created_at"),
+            show::tag(payment, "state", tone),
+            usdc(payment),
+            sold(payment),
+            show::outward(payment, "target_url"),
+            payer(payment),
+            transaction(app, payment),
+            show::link(payment, "key", "payments"),
+        ]
+    });
+    let list = List {
+        view: "payments",
+        searched: "Payer, transaction, target or key",
+        states: &operator::PAYMENT_STATES,
+        caption: "Payments, newest first",
+        head: vec![
+            "Created",
+            "State",
+            "USDC",
+            "Product",
+            "Target",
+            "Payer",
+            "Transaction",
+            "Key",
+        ],
+        rows,
+        empty: "No such payments.",
+    };
+    let mut blocks = list.blocks(&asked);
+    blocks.push(Block::Text(STATES.to_owned()));
+    if !asked.is_narrowed() {
+        blocks.extend(refused(app));
+    }
+    Ok(View::new("Payments", blocks))
+}
+
+/// What was sold, and at which tier.
+fn sold(payment: &Value) -> Cell {
+    match (payment["product"].as_str(), payment["level"].as_str()) {
+        (Some(product), Some(level)) => {
+            Cell::Text(format!("{} {level}", product.replace('_', " ")))
+        }
+        _ => Cell::Nothing,
+    }
+}
+
+/// `0x1234…abcd`, which leads to all payments of this payer.
+fn payer(payment: &Value) -> Cell {
+    match payment["payer"].as_str() {
+        Some(payer) => Cell::Link {
+            text: show::short(payer),
+            path: format!("{VIEWS_PATH}payments?q={payer}"),
+        },
+        None => Cell::Nothing,
+    }
+}
+
+/// The transaction, at the network's explorer where there is one.
+fn transaction(app: &Shared, payment: &Value) -> Cell {
+    let Some(hash) = payment["transaction"].as_str() else {
+        return Cell::Nothing;
+    };
+    match explorer(app) {
+        Some(explorer) => Cell::Away {
+            text: show::short(hash),
+            address: format!("{explorer}/tx/{hash}"),
+        },
+        None => Cell::Code(show::short(hash)),
+    }
+}
+
+/// The same in full, for the payment's own page.
+fn whole_transaction(app: &Shared, payment: &Value) -> Cell {
+    match (explorer(app), payment["transaction"].as_str()) {
+        (Some(explorer), Some(hash)) => Cell::Outward(format!("{explorer}/tx/{hash}")),
+        _ => show::text(payment, "transaction"),
+    }
+}
+
+/// The network's block explorer. Nothing of the sandbox reaches a chain.
+fn explorer(app: &Shared) -> Option<&'static str> {
+    if facilitator_mode(&app.config) == FacilitatorMode::Sandbox {
+        return None;
+    }
+    match app.config.payment.network.to_string().as_str() {
+        "eip155:8453" => Some("https://basescan.org"),
+        "eip155:84532" => Some("https://sepolia.basescan.org"),
+        _ => None,
+    }
+}
+
+/// The amount in USDC.
+fn usdc(payment: &Value) -> Cell {
+    let units = payment["amount_units"].as_str();
+    let amount = units.and_then(Amount::parse_units);
+    amount.map_or(Cell::Nothing, |amount| Cell::Number(amount.to_string()))
+}
+
+/// The latest refusals of paid requests.
+fn refused(app: &Shared) -> [Block; 3] {
+    let mut rows = show::rows(&operator::refused(app), "refusals", |refused| {
+        vec![
+            show::time(refused, "at"),
+            show::text(refused, "code"),
+            show::text(refused, "reason"),
+            show::text(refused, "product"),
+            show::text(refused, "level"),
+            show::text(refused, "payer"),
+            show::text(refused, "request_id"),
+        ]
+    });
+    rows.truncate(REFUSALS_SHOWN_MAX);
+    [
+        Block::Heading("Refused payments".to_owned()),
+        Block::Text(format!(
+            "Requests with a payment, refused since the service started. Payer addresses may be unverified. This page \
+            shows the latest {REFUSALS_SHOWN_MAX}; context402 payments refused lists up to {REFUSALS_MAX}."
+        )),
+        Block::Table {
+            caption: "Refused payments, newest first",
+            head: vec![
+                "Time",
+                "Code",
+                "Reason",
+                "Product",
+                "Tier or pack",
+                "Payer",
+                "Request",
+            ],
+            rows,
+            empty: "No payment has been refused since the service started.",
+        },
+    ]
+}
+
+async fn payment(app: &Shared, key: &str) -> Result<View, Refusal> {
+    let found = operator::show(&app.store, key).await?;
+    let found = found.ok_or_else(|| Refusal::new(Code::NotFound, operator::NO_PAYMENT))?;
+    let mut blocks = vec![Block::Facts(vec![
+        ("State", show::tag(&found, "state", tone)),
+        ("Product", show::text(&found, "product")),
+        ("Tier or pack", show::text(&found, "level")),
+        ("Target", show::outward(&found, "target_url")),
+        ("USDC", usdc(&found)),
+        ("Payer", show::text(&found, "payer")),
+        ("Payment method", show::text(&found, "means")),
+        ("Source", show::text(&found, "source")),
+        ("Transaction", whole_transaction(app, &found)),
+        ("Reason", show::text(&found, "reason")),
+        ("On chain", show::text(&found["settlement_check"], "result")),
+        (
+            "Contradicted by",
+            show::text(&found["settlement_check"], "reason"),
+        ),
+        ("Created", show::time(&found, "created_at")),
+        ("Changed", show::time(&found, "changed_at")),
+    ])];
+    if !found["credit"].is_null() {
+        let credit = &found["credit"];
+        blocks.push(Block::Heading("Retry credit".to_owned()));
+        blocks.push(Block::Facts(vec![
+            ("Attempts left", show::text(credit, "attempts_left")),
+            ("Valid until", show::time(credit, "expires_at")),
+        ]));
+    }
+    if matches!(found["state"].as_str(), Some("unknown" | "kept")) {
+        let form = Form::button("reconcile", "key", key, "Look up the settlement now");
+        blocks.push(Block::Forms(vec![form]));
+    }
+    Ok(View::new("Payment", blocks))
+}
+
+fn tone(state: &str) -> Tone {
+    match state {
+        "settled" => Tone::Good,
+        "unknown" | "kept" | "held" => Tone::Warn,
+        "failed" => Tone::Bad,
+        _ => Tone::Plain,
+    }
+}
