@@ -3,6 +3,7 @@
 
 mod acts;
 mod limits;
+mod live;
 mod money;
 mod sales;
 mod show;
