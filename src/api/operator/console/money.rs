@@ -104,7 +104,7 @@ fn numbers(app: &Shared, days: &[DayFigures]) -> Vec<Number> {
             label: "Conversion since start",
             value: percent(settled, asked),
             unit: "",
-            note: format!("{settled} settled; the price was told {asked} times"),
+            note: format!("{settled} settled of {asked} 402 responses"),
             change: None,
         },
     ]
@@ -530,11 +530,11 @@ fn refused(app: &Shared) -> [Block; 3] {
     let mut rows = show::rows(&operator::refused(app), "refusals", |refused| {
         vec![
             show::time(refused, "at"),
-            show::text(refused, "code"),
+            Cell::Code(refused["code"].as_str().unwrap_or_default().to_owned()),
             show::text(refused, "reason"),
             show::text(refused, "product"),
             show::text(refused, "level"),
-            show::text(refused, "payer"),
+            payer(refused),
             show::text(refused, "request_id"),
         ]
     });
