@@ -54,7 +54,7 @@ use crate::state::settlement_checks::SettlementChecks;
 use crate::state::sign_in_links::SignInLinks;
 use crate::state::sign_in_nonces::SignInNonces;
 use crate::store::{self, Store};
-use crate::sync::{read_lock, write_lock};
+use crate::sync::{lock, read_lock, write_lock};
 
 /// A row of the route table.
 pub type Row = Route<App, Endpoint>;
@@ -71,7 +71,7 @@ pub type MakeSample = fn(
 
 /// The running service.
 pub struct App {
-    /// As the service was started with it. Of the settings of `config::live::LIVE` `reloaded` tells what holds now.
+    /// As the service was started with it. `reloaded` has the values in force of the settings in `config::live::LIVE`.
     pub config: Config,
     /// The configuration as it was read last, and the same with the console's values, which is in force.
     read: RwLock<[Arc<Config>; 2]>,
@@ -115,8 +115,8 @@ pub struct App {
     pub tasks: TaskTracker,
     /// The 402 of each level, made once by the API layer.
     pub challenges: OnceLock<Vec<Reply>>,
-    /// Documents that are the same as long as the program runs, by the pattern of their row, made when first asked for.
-    pub documents: Mutex<HashMap<&'static str, Reply>>,
+    /// Documents that change only with live settings, by the pattern of their row.
+    documents: Mutex<HashMap<&'static str, Reply>>,
     /// The markdown of constant pages.
     pub alternates: Alternates,
     pub started: Instant,
@@ -251,7 +251,8 @@ impl App {
         })
     }
 
-    /// Of the live settings, what holds now: the console's value, else the one of the configuration as it was read last.
+    /// The configuration in force. Of a live setting it has the console's value, else the one that was read last; of
+    /// others, the one at start.
     pub fn reloaded(&self) -> Arc<Config> {
         let [_, effective] = &*read_lock(&self.read);
         effective.clone()
@@ -266,7 +267,24 @@ impl App {
     /// Puts the live settings of a configuration in force.
     pub fn put_in_force(&self, configured: Arc<Config>, effective: Arc<Config>) {
         self.outside.web.block(blocked(&effective));
+        self.limits.set(&effective.limits.quotas);
         *write_lock(&self.read) = [configured, effective];
+        // Afterwards: a document that is made meanwhile is not stored (`document`).
+        lock(&self.documents).clear();
+    }
+
+    /// The document of a row, made when first asked for and again after each change of live settings.
+    pub fn document(&self, pattern: &'static str, make: impl FnOnce(&App) -> Reply) -> Reply {
+        if let Some(document) = lock(&self.documents).get(pattern) {
+            return document.clone();
+        }
+        let effective = self.reloaded();
+        let document = make(self).shared();
+        let mut documents = lock(&self.documents);
+        if Arc::ptr_eq(&effective, &self.reloaded()) {
+            documents.insert(pattern, document.clone());
+        }
+        document
     }
 
     /// Where a bundle is paid for.
@@ -364,7 +382,6 @@ pub fn mailer(config: &Config) -> Result<Mailer, Box<dyn std::error::Error + Sen
         way,
         domain: mail.from.domain().to_owned(),
         from: mail.from.clone(),
-        reply_to: mail.reply_to.clone(),
     };
     Ok(Mailer::new(settings)?)
 }

@@ -5,14 +5,14 @@ use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::{BuildHasher as _, Hash};
 use std::net::IpAddr;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, RwLock};
 use std::time::Duration;
 
 use ratelimit::{Builder, Clock, Ratelimiter, TryWaitError};
 
 use crate::domain::rate::{OF_DOMAIN, RateClass, Standing, WINDOW_SECONDS};
 use crate::outside::clock::Stopwatch;
-use crate::sync::lock;
+use crate::sync::{lock, read_lock, write_lock};
 
 /// Requests of each kind in a minute; 0 is no limit.
 #[derive(Clone, Copy, Debug)]
@@ -35,9 +35,14 @@ pub struct Quotas {
 /// Every limit of the service.
 #[derive(Debug)]
 pub struct Limits {
-    clients: [Option<Buckets<IpAddr>>; RateClass::ALL.len()],
-    domains: Option<Buckets<Box<str>>>,
+    clients: [Limit<IpAddr>; RateClass::ALL.len()],
+    domains: Limit<Box<str>>,
+    keys_max: usize,
+    stopwatch: Stopwatch,
 }
+
+/// `None` is no limit.
+type Limit<K> = RwLock<Option<Buckets<K>>>;
 
 impl Quotas {
     /// Requests of a class that one client may send in a minute; 0 is no limit.
@@ -59,9 +64,27 @@ impl Quotas {
 impl Limits {
     pub fn new(quotas: &Quotas, stopwatch: &Stopwatch) -> Self {
         Limits {
-            clients: RateClass::ALL
-                .map(|class| Buckets::new(quotas.of(class), quotas.keys_max, stopwatch)),
-            domains: Buckets::new(quotas.domain, quotas.keys_max, stopwatch),
+            clients: RateClass::ALL.map(|class| {
+                RwLock::new(Buckets::new(quotas.of(class), quotas.keys_max, stopwatch))
+            }),
+            domains: RwLock::new(Buckets::new(quotas.domain, quotas.keys_max, stopwatch)),
+            keys_max: quotas.keys_max,
+            stopwatch: stopwatch.clone(),
+        }
+    }
+
+    /// Puts other quotas in force. Where one has changed, everybody starts with all of it; the others count on.
+    pub fn set(&self, quotas: &Quotas) {
+        for class in RateClass::ALL {
+            self.replace(&self.clients[class as usize], quotas.of(class));
+        }
+        self.replace(&self.domains, quotas.domain);
+    }
+
+    fn replace<K: Eq + Hash>(&self, limit: &Limit<K>, quota: u64) {
+        let former = read_lock(limit).as_ref().map_or(0, |buckets| buckets.quota);
+        if former != quota {
+            *write_lock(limit) = Buckets::new(quota, self.keys_max, &self.stopwatch);
         }
     }
 
@@ -77,11 +100,12 @@ impl Limits {
 }
 
 fn take<K: Eq + Hash>(
-    buckets: &Option<Buckets<K>>,
+    buckets: &Limit<K>,
     limit: &'static str,
     key: K,
 ) -> Result<Option<Standing>, Standing> {
-    let Some(buckets) = buckets else {
+    let buckets = read_lock(buckets);
+    let Some(buckets) = &*buckets else {
         return Ok(None);
     };
     let taken = buckets.take(key);

@@ -5,7 +5,6 @@ use crate::flows::content::sample::facilitator_mode;
 use crate::http::{Call, Reply};
 use crate::pages;
 use crate::pages::site::Site;
-use crate::sync::lock;
 
 /// The strings that a `Site` borrows.
 #[derive(Clone, Debug)]
@@ -13,6 +12,7 @@ pub struct Texts {
     pay_to: String,
     network: String,
     asset: String,
+    contact: Option<String>,
 }
 
 impl Texts {
@@ -22,6 +22,7 @@ impl Texts {
             pay_to: payment.pay_to.to_string(),
             network: payment.network.to_string(),
             asset: payment.asset.to_string(),
+            contact: app.reloaded().contact.clone(),
         }
     }
 }
@@ -35,7 +36,7 @@ pub fn site<'a>(app: &'a App, texts: &'a Texts) -> Site<'a> {
         asset: &texts.asset,
         facilitator: facilitator_mode(&app.config),
         version: env!("CARGO_PKG_VERSION"),
-        contact: app.config.contact.as_deref(),
+        contact: texts.contact.as_deref(),
         has_model: app.config.entailment_model,
     }
 }
@@ -55,14 +56,9 @@ pub fn with_page_headers(reply: Reply) -> Reply {
         .fixed("link", LINKS)
 }
 
-/// A document or page that is made once and shared by all responses.
+/// A document or page that is made once, until a live setting changes, and shared by all responses.
 pub fn made_once(app: &App, call: &Call, make: impl FnOnce(&App) -> Reply) -> Reply {
-    if let Some(document) = lock(&app.documents).get(call.pattern) {
-        return document.clone();
-    }
-    let document = make(app).shared();
-    lock(&app.documents).insert(call.pattern, document.clone());
-    document
+    app.document(call.pattern, make)
 }
 
 /// Proxies must not reuse it: prices depend on the cache.

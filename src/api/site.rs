@@ -93,11 +93,12 @@ pub async fn refunds(app: Shared, call: Call) -> Reply {
 
 fn legal(app: &App, call: &Call, document: Document) -> Reply {
     constant(app, call, |app, site| {
-        let legal = &app.config.legal;
+        let config = app.reloaded();
+        let legal = &config.legal;
         let operator = Operator {
             name: legal.name.as_deref(),
             address: legal.address.as_deref(),
-            email: legal.email.as_deref(),
+            email: legal.email.as_deref().or(config.contact.as_deref()),
             law: legal.law.as_deref(),
         };
         pages::docs::legal::page(&LegalView {

@@ -10,6 +10,7 @@ use crate::outside::mailer::{Sender, Tls};
 pub struct Mail {
     pub way: Way,
     pub from: Sender,
+    /// As it is configured; [`crate::config::Config::reply_to`] has the default.
     pub reply_to: Option<Sender>,
 }
 
@@ -40,7 +41,7 @@ pub(in crate::config) fn mail(resolved: &Resolved) -> Result<Option<Mail>, Confi
     let expected = "an address such as reports@example.com, or Example <reports@example.com>";
     let reply_to = match resolved.optional("mail.reply_to") {
         Some(_) => Some(resolved.checked("mail.reply_to", expected, Sender::parse)?),
-        None => resolved.optional("contact").and_then(Sender::parse),
+        None => None,
     };
     Ok(Some(Mail {
         way,

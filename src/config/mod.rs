@@ -29,6 +29,7 @@ mod tests;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
+use crate::outside::mailer::Sender;
 use crate::signing::session::Sessions;
 
 pub use bundles::{Bundles, Links, Notify};
@@ -98,6 +99,7 @@ pub struct Config {
 pub struct Legal {
     pub name: Option<String>,
     pub address: Option<String>,
+    /// Without it, `contact` is shown.
     pub email: Option<String>,
     pub law: Option<String>,
 }
@@ -168,14 +170,12 @@ impl Config {
                     .then(|| name.to_owned())
                 },
             )?,
-            contact: resolved.optional("contact").map(str::to_owned),
+            contact: resolved.lines_of("contact")?,
             legal: Legal {
-                name: resolved.optional("legal.name").map(str::to_owned),
-                address: resolved.optional("legal.address").map(str::to_owned),
-                email: (resolved.optional("legal.email"))
-                    .or_else(|| resolved.optional("contact"))
-                    .map(str::to_owned),
-                law: resolved.optional("legal.law").map(str::to_owned),
+                name: resolved.lines_of("legal.name")?,
+                address: resolved.lines_of("legal.address")?,
+                email: resolved.lines_of("legal.email")?,
+                law: resolved.lines_of("legal.law")?,
             },
             payment: payment::payment(resolved)?,
             chain: chain::chain(resolved)?,
@@ -202,6 +202,12 @@ impl Config {
     /// Whether `base_url` is on loopback, where the test seams are allowed.
     pub fn is_loopback(&self) -> bool {
         is_loopback_url(&self.base_url)
+    }
+
+    /// Who reads answers to e-mails: the configured address, else `contact` if it is one.
+    pub fn reply_to(&self) -> Option<Sender> {
+        let configured = self.mail.as_ref().and_then(|mail| mail.reply_to.clone());
+        configured.or_else(|| self.contact.as_deref().and_then(Sender::parse))
     }
 
     fn refuse_play_money_in_public(&self) -> Result<(), ConfigError> {

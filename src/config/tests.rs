@@ -326,8 +326,7 @@ fn answers_to_mails_go_to_the_contact() {
     let reply_to = |top: &str, mail: &str| {
         let mail = format!("[mail]\nfolder = \"/tmp\"\nfrom = \"shop@example.com\"\n{mail}");
         let config = load("reply", &format!("{top}{LOOPBACK}{mail}"), &[]).expect("loads");
-        let reply_to = config.mail.expect("mail").reply_to;
-        reply_to.map(|sender| sender.domain().to_owned())
+        config.reply_to().map(|sender| sender.domain().to_owned())
     };
     assert_eq!(reply_to("", ""), None);
     assert_eq!(reply_to("contact = \"https://example.org/me\"\n", ""), None);
@@ -423,4 +422,14 @@ fn https_of_our_own_has_one_source_and_a_public_name() {
         &format!("{}{far}", with("acme = true")),
         "on loopback",
     );
+}
+
+#[test]
+fn the_manual_names_every_setting_that_needs_no_restart() {
+    let manual = include_str!("../../systemd/OPERATING.md");
+    let (_, changes) = manual.split_once("**Changes.**").expect("there");
+    let (changes, _) = changes.split_once("The console").expect("there");
+    let named: Vec<_> = changes.split('`').skip(1).step_by(2).collect();
+    let live = live::LIVE.iter().map(|live| live.key);
+    assert!(live.eq(named.into_iter().skip(2)), "{changes}");
 }

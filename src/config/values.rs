@@ -68,6 +68,22 @@ impl fmt::Debug for Secret {
     }
 }
 
+pub(in crate::config) const QUOTA_EXPECTED: &str = "a whole number from 0 to 1000000";
+
+pub(in crate::config) fn quota(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|count| *count <= 1_000_000)
+}
+
+pub(in crate::config) const LINES_EXPECTED: &str =
+    "1 to 500 characters, with no control characters but line ends";
+
+pub(in crate::config) fn lines(text: &str) -> Option<String> {
+    let text = text.replace("\r\n", "\n");
+    let is_plain = |c: char| c == '\n' || !c.is_control();
+    let fits = (1..=500).contains(&text.chars().count());
+    (fits && text.chars().all(is_plain)).then_some(text)
+}
+
 impl Resolved {
     pub(in crate::config) fn expected(&self, key: &str, expected: &str) -> ConfigError {
         let text = match self.get(key) {
@@ -122,9 +138,15 @@ impl Resolved {
     }
 
     pub(in crate::config) fn quota(&self, key: &str) -> Result<u64, ConfigError> {
-        self.checked(key, "a whole number from 0 (no limit) to 1000000", |text| {
-            text.parse().ok().filter(|count| *count <= 1_000_000)
-        })
+        self.checked(key, QUOTA_EXPECTED, quota)
+    }
+
+    /// An optional text for pages and e-mails.
+    pub(in crate::config) fn lines_of(&self, key: &str) -> Result<Option<String>, ConfigError> {
+        match self.optional(key) {
+            None => Ok(None),
+            Some(_) => self.checked(key, LINES_EXPECTED, lines).map(Some),
+        }
     }
 
     pub(in crate::config) fn seconds(&self, key: &str) -> Result<Duration, ConfigError> {

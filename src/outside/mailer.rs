@@ -33,7 +33,6 @@ const MESSAGE_ID_CHARACTERS_MAX: usize = 128;
 pub struct MailerSettings {
     pub way: Way,
     pub from: Sender,
-    pub reply_to: Option<Sender>,
     /// The right half of Message-IDs, and how we introduce ourselves to the server.
     pub domain: String,
 }
@@ -71,6 +70,8 @@ pub struct Outlet {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     pub to: String,
+    /// Without it, answers go to the sender.
+    pub reply_to: Option<Sender>,
     pub subject: String,
     pub text: String,
     pub html: String,
@@ -181,7 +182,7 @@ impl MailerSettings {
                 HeaderName::new_from_ascii_str("Auto-Submitted"),
                 "auto-generated".to_owned(),
             ));
-        if let Some(reply_to) = &self.reply_to {
+        if let Some(reply_to) = &message.reply_to {
             builder = builder.reply_to(reply_to.0.clone());
         }
         let body = MultiPart::alternative_plain_html(message.text.clone(), message.html.clone());

@@ -191,6 +191,12 @@ pub enum Field {
         characters_max: usize,
         required: bool,
     },
+    /// A whole number to change.
+    Number {
+        name: &'static str,
+        label: &'static str,
+        value: String,
+    },
     /// Several lines, with a value to change.
     Area {
         name: &'static str,
@@ -474,6 +480,10 @@ fn shown_field(field: &Field) -> Markup {
                 label.wide { span { (label) } " "
                     textarea name=(name) rows=(text.lines().count().clamp(1, 12)) maxlength=(characters_max) spellcheck="false" { (text) }
                 }
+            }
+            Field::Number { name, label, value } => {
+                label { span { (label) } " "
+                    input name=(name) value=(value) inputmode="numeric" maxlength="7" required autocomplete="off"; }
             }
             Field::Text { name, label, kind, characters_max, required } => {
                 label { span { (label) } " "

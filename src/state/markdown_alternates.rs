@@ -1,6 +1,7 @@
 //! The markdown of constant pages, each made once.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::OnceCell;
@@ -16,11 +17,31 @@ pub struct Markdown {
 
 /// The markdown of constant pages by the pattern of their row, so that there are never more than rows.
 #[derive(Debug, Default)]
-pub struct Alternates(Mutex<HashMap<&'static str, Arc<OnceCell<Markdown>>>>);
+pub struct Alternates(Mutex<HashMap<&'static str, Made>>);
+
+/// The hash of a page, and the markdown that is made from it.
+#[derive(Debug)]
+struct Made {
+    html: u64,
+    markdown: Arc<OnceCell<Markdown>>,
+}
 
 impl Alternates {
-    pub fn of(&self, pattern: &'static str) -> Arc<OnceCell<Markdown>> {
+    /// The place for a page's markdown; another one once the page has changed.
+    pub fn of(&self, pattern: &'static str, html: &[u8]) -> Arc<OnceCell<Markdown>> {
+        // The pages are ours, so nobody aims at a hash.
+        let mut hasher = DefaultHasher::new();
+        hasher.write(html);
+        let html = hasher.finish();
+        let fresh = || Made {
+            html,
+            markdown: Arc::default(),
+        };
         let mut pages = lock(&self.0);
-        pages.entry(pattern).or_default().clone()
+        let made = pages.entry(pattern).or_insert_with(fresh);
+        if made.html != html {
+            *made = fresh();
+        }
+        made.markdown.clone()
     }
 }

@@ -591,9 +591,9 @@ fn health_and_configuration_are_for_people() {
         set.contains("operator.token") && !set.contains(TOKEN_GIVEN),
         "{set}"
     );
-    assert!(!set.contains("legal.law"), "a default: {set}");
+    assert!(!set.contains("bundles.font_dir"), "a default: {set}");
     let all = console.get("/operator/console/config?show=all").text();
-    assert!(all.contains("legal.law"), "{all}");
+    assert!(all.contains("bundles.font_dir"), "{all}");
     assert!(all.matches("<tr>").count() > set.matches("<tr>").count());
     let today = console.get("/operator").text();
     assert!(today.contains("<span class=\"bar\">"), "{today}");
@@ -1277,6 +1277,164 @@ fn blocked_hosts_and_payment_links_are_changed_in_the_console() {
     assert!(page.contains("data-label=\"Act\">unset</td>"), "{page}");
     unset("bundles.builder_link").expect(303);
     assert!(pay(&rig).starts_with(BASE_URL));
+}
+
+/// Limits on free requests are changed in the console, within their range, and by a reload; a limit that could turn buyers
+/// away or open the sign-in needs a restart.
+#[test]
+fn limits_on_free_requests_are_changed_in_the_console() {
+    let mut rig = rig();
+    let console = SignedIn::open(&rig);
+    let set =
+        |key: &str, value: &str| console.act("set-setting", &[("key", key), ("value", value)]);
+    let quote =
+        |rig: &Rig| rig.get("/v1/x402/quote?target_url=http://news.sample-site.org/article");
+    let quotes = "limits.quotes_per_minute";
+    set(quotes, "2").expect(303);
+    for left in ["1", "0"] {
+        assert_eq!(quote(&rig).expect(200).must("ratelimit-remaining"), left);
+    }
+    quote(&rig).refused(429, "rate_limited");
+    for (key, value) in [
+        (quotes, "-1"),
+        (quotes, "1000001"),
+        (quotes, "many"),
+        (quotes, ""),
+        ("limits.logins_per_minute", "5"),
+        ("limits.sales_per_minute", "5"),
+    ] {
+        set(key, value).expect(400);
+    }
+    // Another change does not give the quota back.
+    set("limits.leads_per_minute", "7").expect(303);
+    quote(&rig).refused(429, "rate_limited");
+    let page = console.get("/operator/console/limits").expect(200).text();
+    for shown in ["name=\"value\" value=\"2\"", "300 (default)"] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    set(quotes, "4").expect(303);
+    assert_eq!(quote(&rig).expect(200).must("ratelimit-limit"), "4");
+
+    // Free previews: none, unless the page is cached.
+    let preview = |rig: &Rig, page: &str| {
+        rig.get(&format!(
+            "/try?target_url=http://news.sample-site.org/{page}"
+        ))
+    };
+    set("limits.free_fetches_per_day", "0").expect(303);
+    preview(&rig, "article").expect(429);
+    console
+        .act("unset-setting", &[("key", "limits.free_fetches_per_day")])
+        .expect(303);
+    preview(&rig, "article").expect(200);
+
+    let mut resolved = rig.resolved().clone();
+    resolved.set(quotes, "9");
+    resolved.set("limits.quotes_of_domain_per_minute", "8");
+    resolved.set("limits.sales_per_minute", "1");
+    let read = move || Config::from_resolved(&resolved);
+    assert!(rig.app().read_config.set(Box::new(read)).is_ok());
+    assert_eq!(
+        rig.operate("POST", "/operator/reload").expect(200).json(),
+        json!({
+            "status": "success", "changed": ["limits.quotes_of_domain_per_minute"],
+            "waiting_for_restart": ["limits.sales_per_minute"],
+        })
+    );
+    assert_eq!(quote(&rig).expect(200).must("ratelimit-limit"), "4");
+    for _ in 0..2 {
+        rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
+    }
+    let page = console.get("/operator/console/changes").text();
+    let change = "data-label=\"Old value\">2</td><td class=\"\" data-label=\"New value\">4</td>";
+    assert!(page.contains(change), "{page}");
+
+    let cookie = console.cookie.clone();
+    rig.restart();
+    assert_eq!(quote(&rig).expect(200).must("ratelimit-limit"), "4");
+    let console = SignedIn { rig: &rig, cookie };
+    console.act("unset-setting", &[("key", quotes)]).expect(303);
+    assert_eq!(quote(&rig).expect(200).must("ratelimit-limit"), "300");
+}
+
+/// The contact and the legal details are changed in the console: every page, document and e-mail says them at once,
+/// although they are made once.
+#[test]
+fn contact_and_legal_details_are_changed_in_the_console() {
+    let rig = Rig::with(|resolved| {
+        resolved.set("operator.token", TOKEN_GIVEN);
+        resolved.set("contact", "old@example.org");
+    });
+    let console = SignedIn::open(&rig);
+    let set =
+        |key: &str, value: &str| console.act("set-setting", &[("key", key), ("value", value)]);
+    let markdown = |path: &str| {
+        let asked = rig.ask("GET", path).header("Accept", "text/markdown");
+        asked.send().expect(200).text()
+    };
+    let says = |text: &str| {
+        let shown = |(path, page): (&str, String)| page.contains(text).then(|| path.to_owned());
+        let pages = [
+            ("/about", rig.get("/about").expect(200).text()),
+            ("/terms", rig.get("/terms").expect(200).text()),
+            ("/terms as markdown", markdown("/terms")),
+            ("/openapi.json", rig.get("/openapi.json").expect(200).text()),
+            ("trust", rig.get("/v1/agent/trust").expect(200).text()),
+        ];
+        pages.into_iter().filter_map(shown).collect::<Vec<_>>()
+    };
+    let everywhere = [
+        "/about",
+        "/terms",
+        "/terms as markdown",
+        "/openapi.json",
+        "trust",
+    ];
+    assert_eq!(says("old@example.org"), everywhere);
+    set("contact", "new@example.org").expect(303);
+    assert_eq!(says("new@example.org"), everywhere);
+    assert_eq!(says("old@example.org"), [""; 0]);
+
+    set("legal.email", "law@example.org").expect(303);
+    assert_eq!(says("law@example.org"), ["/terms", "/terms as markdown"]);
+    set("legal.address", "1 Example Street, Oslo\r\nNorway").expect(303);
+    set("legal.name", "<b>Example & Sons</b>").expect(303);
+    let page = rig.get("/terms").text();
+    for shown in [
+        "1 Example Street, Oslo\nNorway",
+        "&lt;b&gt;Example &amp; Sons&lt;/b&gt;",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    for value in ["a\u{7}b", &"x".repeat(501)] {
+        set("legal.name", value).expect(400);
+    }
+    set("service_name", "another").expect(400);
+    let page = console.get("/operator/console/config").expect(200).text();
+    for shown in [
+        ">1 Example Street, Oslo\nNorway</textarea>",
+        "old@example.org (",
+        "Use the configuration",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    // Nothing is a value too, and the configuration's comes back.
+    set("contact", "").expect(303);
+    assert_eq!(says("new@example.org"), [""; 0]);
+    console
+        .act("unset-setting", &[("key", "contact")])
+        .expect(303);
+    assert_eq!(
+        says("old@example.org"),
+        ["/about", "/openapi.json", "trust"]
+    );
+    let page = console.get("/operator/console/changes").text();
+    for shown in [
+        "new@example.org</td><td class=\"\" data-label=\"New value\">(not set)</td>",
+        "legal.address",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
 }
 
 /// `systemctl reload`: the file is read again, and one that is wrong changes nothing and ends nothing.

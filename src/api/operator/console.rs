@@ -4,6 +4,7 @@
 mod acts;
 mod daily_ledger;
 mod limits;
+mod live;
 mod payments;
 mod sales;
 mod show;

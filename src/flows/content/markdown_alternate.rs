@@ -15,15 +15,15 @@ const ONLY_SEEN: [&str; 5] = ["form", "nav", "script", "meter", "output"];
 /// Maximum memory of a conversion per byte of the page: copies, converter state and markdown.
 const CONVERTING_FACTOR: usize = 8;
 
-/// The markdown of a constant page, made on the first request and then shared. Concurrent requests wait for it without
-/// holding memory.
+/// The markdown of a constant page, made on the first request and then shared until the page changes. Concurrent requests
+/// wait for it without holding memory.
 pub async fn alternate(
     app: &Shared,
     pattern: &'static str,
     path: &str,
     html: impl AsRef<[u8]> + Send + 'static,
 ) -> Result<Markdown, Refusal> {
-    let page = app.alternates.of(pattern);
+    let page = app.alternates.of(pattern, html.as_ref());
     let made = page.get_or_try_init(|| markdown(app, path, html)).await;
     made.cloned()
 }

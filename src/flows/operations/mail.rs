@@ -136,6 +136,7 @@ async fn send(app: &Shared, mail: Mail, now: UnixSeconds) -> Result<(), MailErro
     };
     let message = Message {
         to: mail.to,
+        reply_to: app.reloaded().reply_to(),
         subject: mail.subject,
         text: mail.text,
         html: mail.html,

@@ -2,9 +2,10 @@
 //! and environment alike, until the operator takes it back; it survives a restart. Every change of a live setting is
 //! recorded, whether it came from the console or from a reload.
 
-use crate::app::Shared;
+use crate::app::{App, Shared};
 use crate::config::Config;
-pub use crate::config::live::{CONSOLE, LIVE};
+use crate::config::live::Live;
+pub use crate::config::live::{CONSOLE, LIVE, LiveKind, NOT_SET};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::store::{Change, Override, Snapshot, StoreError};
@@ -20,7 +21,7 @@ const SHOWN_CHARACTERS_MAX: usize = 2_000;
 /// `InvalidRequest` for another setting or a value that the configuration would refuse. Then nothing changes.
 pub async fn set(app: &Shared, key: &str, text: Option<String>) -> Result<(), Refusal> {
     let invalid = |message: String| Refusal::new(Code::InvalidRequest, message);
-    let Some(key) = LIVE.into_iter().find(|live| *live == key) else {
+    let Some(Live { key, .. }) = Live::find(key) else {
         return Err(invalid(format!("{key} cannot be changed in the console.")));
     };
     if text
@@ -41,7 +42,7 @@ pub async fn set(app: &Shared, key: &str, text: Option<String>) -> Result<(), Re
     let (configured, former) = (app.configured(), app.reloaded());
     let mut values = app.store.read(Snapshot::overrides).await?;
     values.retain(|(known, _)| known != key);
-    let effective = applied(&configured, &values);
+    let effective = applied(app, &configured, &values);
     let effective = match &value {
         None => effective,
         Some(value) => (effective.with_live(key, &value.text))
@@ -68,10 +69,9 @@ pub(super) async fn put_in_force(
     configured: Config,
 ) -> Result<Vec<&'static str>, StoreError> {
     let values = app.store.read(Snapshot::overrides).await?;
-    let effective = applied(&configured, &values);
+    let effective = applied(app, &configured, &values);
     let changes = changes("reload", &app.reloaded(), &effective, app.now());
-    let changed = LIVE
-        .into_iter()
+    let changed = (LIVE.iter().map(|live| live.key))
         .filter(|key| changes.iter().any(|change| change.setting == *key));
     let changed = changed.collect();
     if !changes.is_empty() {
@@ -91,15 +91,17 @@ pub async fn take_up(app: &Shared) -> Result<(), StoreError> {
     let values = app.store.read(Snapshot::overrides).await?;
     if !values.is_empty() {
         let configured = app.configured();
-        let effective = applied(&configured, &values);
+        let effective = applied(app, &configured, &values);
         app.put_in_force(configured, effective.into());
     }
     Ok(())
 }
 
-/// A configuration with the console's values. One that this version refuses is left out and logged.
-fn applied(configured: &Config, values: &[(String, Override)]) -> Config {
-    values.iter().fold(configured.clone(), |config, (key, value)| {
+/// The configuration at start with the live settings that were read and the console's values. One that this version
+/// refuses is left out and logged.
+fn applied(app: &App, configured: &Config, values: &[(String, Override)]) -> Config {
+    let config = app.config.clone().with_live_of(configured.clone());
+    values.iter().fold(config, |config, (key, value)| {
         match config.clone().with_live(key, &value.text) {
             Ok(config) => config,
             Err(error) => {
@@ -119,7 +121,7 @@ fn changes(act: &str, old: &Config, new: &Config, now: UnixSeconds) -> Vec<Chang
             None => value.to_owned(),
         }
     };
-    let differing = LIVE.into_iter().filter(|key| {
+    let differing = LIVE.iter().map(|live| live.key).filter(|key| {
         let [old, new] = [old, new].map(|config| config.line(key).unwrap_or_default().0);
         old != new
     });

@@ -1,9 +1,9 @@
-//! Reloads the configuration. Blocked hosts and payment links change at once; other changed settings are reported and wait
-//! for a restart.
+//! Reloads the configuration. The settings in `config::live::LIVE` change at once; other changed settings are reported and
+//! wait for a restart.
 
 use crate::app::Shared;
 use crate::config::Config;
-use crate::config::live::LIVE;
+use crate::config::live::Live;
 use crate::domain::refusal::{Code, Refusal};
 use crate::flows::operations::overrides;
 
@@ -53,6 +53,6 @@ fn waiting(started_with: &Config, read: &Config) -> Vec<&'static str> {
             [started_with, read].map(|config| config.line(key).map(|(value, _)| value));
         one != other
     };
-    keys.filter(|key| !LIVE.contains(key) && differs(key))
+    keys.filter(|key| Live::find(key).is_none() && differs(key))
         .collect()
 }

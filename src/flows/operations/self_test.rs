@@ -24,7 +24,7 @@ pub async fn mail(app: &Shared, to: String) -> Result<(), Refusal> {
     if !app.outside.mailer.is_on() {
         return Err(refused(NO_MAIL_SERVER));
     }
-    let (message, now) = (message(&app.config, to), app.now());
+    let (message, now) = (message(&app.reloaded(), to), app.now());
     let sent = app.outside.mailer.send(message, now).await;
     sent.map_err(|error| refused(format_args!("the e-mail was not sent: {error}")))
 }
@@ -67,6 +67,7 @@ pub fn message(config: &Config, to: String) -> Message {
     let random: [u8; 16] = chance::bytes();
     Message {
         to,
+        reply_to: config.reply_to(),
         subject: email.subject,
         text: email.text,
         html: email.html,

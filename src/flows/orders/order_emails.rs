@@ -120,7 +120,7 @@ fn answer_of(json: &[u8], is_own: bool) -> Option<(&'static str, String)> {
 
 impl OrderEmails {
     pub fn of(app: &App) -> OrderEmails {
-        OrderEmails::new(&app.config)
+        OrderEmails::new(&app.reloaded())
     }
 
     pub fn new(config: &Config) -> OrderEmails {

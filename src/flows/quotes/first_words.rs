@@ -43,7 +43,7 @@ pub async fn first_words(
         check_robots(app, &found.target_url).await?;
     }
     if !is_ready {
-        let (day, quota) = (app.now().day_number(), app.config.limits.free_fetches);
+        let (day, quota) = (app.now().day_number(), app.reloaded().limits.free_fetches);
         if !app.free_fetches.take(client, day, quota) {
             return Err(Refusal::new(Code::RateLimited, NO_MORE));
         }

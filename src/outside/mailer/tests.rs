@@ -4,7 +4,6 @@ fn settings() -> MailerSettings {
     MailerSettings {
         way: Way::Folder(PathBuf::from("/nowhere")),
         from: Sender::parse("Context <reports@shop.example>").expect("a sender"),
-        reply_to: Sender::parse("help@shop.example"),
         domain: "shop.example".to_owned(),
     }
 }
@@ -12,6 +11,7 @@ fn settings() -> MailerSettings {
 fn message() -> Message {
     Message {
         to: "ada@example.org".to_owned(),
+        reply_to: Sender::parse("help@shop.example"),
         subject: "Your report – façade".to_owned(),
         text: "Here it is.\n".to_owned(),
         html: "<p>Here it is.</p>".to_owned(),

@@ -81,12 +81,12 @@ fn verdict(report: &CheckReport) -> Markup {
             @if report.truncated { p { "The text was not checked to its end." } }
             dl.facts {
                 dt { "Claims" }
-                dd {
+                dd.tally {
                     @for (name, count) in by_label.iter().filter(|(_, count)| *count > 0) {
                         span.nowrap { (count) " " (parts::label(name)) } " "
                     }
                     @let others = counts.claims - counts.need_grounding;
-                    @if others > 0 { (others) @if others == 1 { " needs" } @else { " need" } " no source" }
+                    @if others > 0 { span { (others) @if others == 1 { " needs" } @else { " need" } " no source" } }
                 }
                 dt { "For agents" } dd { code { (report.agent_action) } }
                 dt { "Score" } dd { (SCORE_DEFINITION.replace("partially_supported", &parts::label_words("partially_supported"))) }

@@ -137,26 +137,28 @@ fn offer(view: &WalletView<'_>, item: Item<'_>) -> Markup {
             @match level.product() { Product::Context => "This page", _ => "A report on this page" }
             " for " (parts::usdc(level.price()))
         }
-        dl.facts {
-            dt { "Page" } dd { (parts::foreign_link(item.target_url)) }
-            @if let Some(question) = item.question { dt { "Question" } dd { (question) } }
-            dt { @match level.product() { Product::Context => "Tier", _ => "Pack" } } dd { (level.name()) }
-            dt { "Price" } dd { (parts::usdc(level.price())) " on " (site.network_name()) ", no gas fees" }
-            dt { "Paid to" } dd { code { (site.pay_to) } }
-        }
-        #wallet-panel.panel data-path={ (level.product().path()) "?" (word) "=" (level.name()) }
-            data-body=(commands::request(item)) data-units=(level.price().units()) data-network=(site.network)
-            data-asset=(site.asset) data-pay-to=(site.pay_to) {
-            p {
-                "Your wallet shows a USDC transfer authorization (EIP-3009) for this amount and this recipient. It is settled "
-                "only when the answer is ready. If the answer is lost, this page asks for it again with the same signature."
+        .beside {
+            dl.facts {
+                dt { "Page" } dd { (parts::foreign_link(item.target_url)) }
+                @if let Some(question) = item.question { dt { "Question" } dd { (question) } }
+                dt { @match level.product() { Product::Context => "Tier", _ => "Pack" } } dd { (level.name()) }
+                dt { "Price" } dd { (parts::usdc(level.price())) " on " (site.network_name()) ", no gas fees" }
+                dt { "Paid to" } dd { code { (site.pay_to) } }
             }
-            @if site.facilitator == FacilitatorMode::Sandbox {
-                p { "This is a sandbox: every wallet has test funds, and nothing reaches a chain." }
+            #wallet-panel.panel data-path={ (level.product().path()) "?" (word) "=" (level.name()) }
+                data-body=(commands::request(item)) data-units=(level.price().units()) data-network=(site.network)
+                data-asset=(site.asset) data-pay-to=(site.pay_to) {
+                p {
+                    "Your wallet shows a USDC transfer authorization (EIP-3009) for this amount and this recipient. It is settled "
+                    "only when the answer is ready. If the answer is lost, this page asks for it again with the same signature."
+                }
+                @if site.facilitator == FacilitatorMode::Sandbox {
+                    p { "This is a sandbox: every wallet has test funds, and nothing reaches a chain." }
+                }
+                .actions { button #wallet-pay type="button" hidden { "Pay " (parts::usdc(level.price())) } }
+                output #wallet-status {}
+                noscript { p { "Paying in the browser needs JavaScript. The commands below do not." } }
             }
-            .actions { button #wallet-pay type="button" hidden { "Pay " (parts::usdc(level.price())) } }
-            output #wallet-status {}
-            noscript { p { "Paying in the browser needs JavaScript. The commands below do not." } }
         }
         section #wallet-answer hidden {
             h2 tabindex="-1" { "Your answer" }

@@ -26,7 +26,7 @@ pub struct Snippet {
 }
 
 macro_rules! snippet {
-    ($name:literal, $method:literal $path:literal, $title:literal, $note:literal) => {
+    ($name:literal, $method:literal $path:literal, $title:literal, $note:expr) => {
         Snippet {
             name: $name,
             title: $title,
@@ -41,9 +41,13 @@ macro_rules! snippet {
     };
 }
 
+/// What stands for a report's id in the examples.
+const SAMPLE_REPORT: &str =
+    "`ppr_sample` is the free sample report; put the id of yours in its place.";
+
 /// Every example, in the order of the page.
 #[rustfmt::skip]
-pub const SNIPPETS: [Snippet; 9] = [
+pub const SNIPPETS: [Snippet; 14] = [
     snippet!("access", "POST" "/v1/x402/access", "One page", ""),
     snippet!("pages", "POST" "/v1/x402/access", "Several pages",
              "Priced as that many pages. If one cannot be read, nothing is charged and the response lists those that can."),
@@ -59,6 +63,12 @@ pub const SNIPPETS: [Snippet; 9] = [
     snippet!("purchases", "GET" "/v1/x402/purchases", "What this wallet has bought",
              "The wallet signs a statement (EIP-4361) that the service names; nothing is paid."),
     snippet!("quote", "GET" "/v1/x402/quote", "What a page costs now", ""),
+    snippet!("pack-quote", "GET" "/v1/proof-pack/quote", "What a report costs now", ""),
+    snippet!("bundle-quote", "GET" "/v1/proof-pack/bundle/quote", "Which bundle takes these sources",
+             "Sources that cannot be read are not paid for."),
+    snippet!("report", "GET" "/v1/proof-pack/reports/{report_id}", "A report, read again", SAMPLE_REPORT),
+    snippet!("verify", "GET" "/v1/proof-pack/reports/{report_id}/verify", "A report's hashes and citations, checked", SAMPLE_REPORT),
+    snippet!("follow-up", "POST" "/v1/proof-pack/reports/{report_id}/follow-up", "Another question to the same source", SAMPLE_REPORT),
 ];
 
 /// The examples of an endpoint.
@@ -108,7 +118,8 @@ mod tests {
     fn every_program_calls_its_endpoint() {
         for snippet in &SNIPPETS {
             for (label, _, text) in snippet.languages() {
-                assert!(text.contains(snippet.path), "{} {label}", snippet.name);
+                let path = snippet.path.replace("{report_id}", "ppr_sample");
+                assert!(text.contains(&path), "{} {label}", snippet.name);
                 assert!(text.contains("BASE_URL"), "{} {label}", snippet.name);
             }
         }
@@ -137,9 +148,13 @@ mod tests {
                 assert_eq!(amount.as_f64(), Some(expected), "{}", snippet.name);
                 prices += 1;
             }
-            for tier in response["tiers"].as_array().into_iter().flatten() {
-                let expected = price_of(tier).as_usdc();
-                assert_eq!(tier["price_usdc"].as_f64(), Some(expected), "{tier}");
+            let lists = ["tiers", "packs", "bundles"];
+            let levels = lists
+                .into_iter()
+                .filter_map(|list| response[list].as_array());
+            for level in levels.flatten() {
+                let expected = price_of(level).as_usdc();
+                assert_eq!(level["price_usdc"].as_f64(), Some(expected), "{level}");
                 prices += 1;
             }
             assert!(
@@ -149,7 +164,7 @@ mod tests {
                 snippet.name
             );
         }
-        assert_eq!(prices, 8);
+        assert_eq!(prices, 14);
     }
 
     #[test]

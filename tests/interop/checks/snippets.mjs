@@ -24,6 +24,11 @@ const COSTS = {
   check: 200000n,
   // Shows the purchase of the example before it.
   purchases: 0n,
+  'pack-quote': 0n,
+  'bundle-quote': 0n,
+  report: 0n,
+  verify: 0n,
+  'follow-up': 0n,
 };
 
 const text = (html) =>

@@ -141,7 +141,7 @@ pub fn documents(app: &App) -> impl Iterator<Item = &'static Row> {
 
 /// The configured contact, else the contact page.
 pub fn contact(app: &App) -> String {
-    match app.config.contact.as_deref() {
+    match app.reloaded().contact.as_deref() {
         Some(address) if address.contains("://") || address.starts_with("mailto:") => {
             address.to_owned()
         }

@@ -26,7 +26,7 @@ pub async fn trust(app: Shared, _: Call) -> Reply {
 
 fn facts(app: &App) -> Value {
     let terms = &app.config.payment;
-    let quotas = &app.config.limits.quotas;
+    let quotas = app.reloaded().limits.quotas;
     let domain = url::Url::parse(&app.config.base_url);
     json!({
         "status": "success",

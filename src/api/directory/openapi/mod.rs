@@ -33,7 +33,7 @@ pub fn document(app: &App) -> Value {
     for row in app.rows.iter().filter(|row| row.about.in_openapi) {
         add(app, &mut paths, row);
     }
-    let contact = match app.config.contact.as_deref() {
+    let contact = match app.reloaded().contact.as_deref() {
         Some(address) if address.contains('@') => {
             json!({"email": address.trim_start_matches("mailto:"), "url": app.url("/about")})
         }

@@ -23,7 +23,7 @@ const ACTS: [(&str, &str); 24] = [
     ("check", "That day was checked against the chain."),
     (
         "reload",
-        "The configuration was reloaded: blocked hosts and payment links are updated.",
+        "The configuration was reloaded: settings that need no restart are in force.",
     ),
     ("set-setting", "The setting is changed and in force."),
     (

@@ -1,12 +1,11 @@
-//! Limits: blocked hosts, payment links, caches and rate limits. The settings that can change without a restart are changed
-//! and reloaded from here.
+//! Limits: blocked hosts, payment links, caches and rate limits. The configuration is reloaded from here.
 
-use crate::api::operator::console::View;
+use crate::api::operator::console::{View, live};
 use crate::app::{App, FETCHES_OF_DOMAIN_MAX, FETCHES_OF_PAYER_MAX, Shared};
 use crate::domain::rate::{OF_DOMAIN, RateClass};
 use crate::domain::refusal::Refusal;
-use crate::flows::operations::overrides::{CONSOLE, LIVE, TEXT_CHARACTERS_MAX};
-use crate::pages::console::{Block, Cell, Field, Form, Tone};
+use crate::flows::operations::overrides::LiveKind;
+use crate::pages::console::{Block, Cell, Form};
 use crate::store::Snapshot;
 
 pub(super) async fn limits(app: &Shared) -> Result<View, Refusal> {
@@ -34,12 +33,6 @@ pub(super) async fn limits(app: &Shared) -> Result<View, Refusal> {
             number(FETCHES_OF_PAYER_MAX.min(app.config.fetch.fetches_max / 2)),
         ),
     ]);
-    let settings = Block::Table {
-        caption: "Settings that change without a restart",
-        head: vec!["In force", "From", "In the configuration"],
-        rows: LIVE.map(|key| setting(app, key)).to_vec(),
-        empty: "",
-    };
     let reload = Form {
         act: "reload",
         fields: Vec::new(),
@@ -55,61 +48,31 @@ pub(super) async fn limits(app: &Shared) -> Result<View, Refusal> {
                  Blocked hosts are never fetched, nor their subdomains."
                     .to_owned(),
             ),
-            settings,
+            live::settings(app, "Blocked hosts and payment links", |kind| {
+                matches!(kind, LiveKind::Hosts | LiveKind::Link)
+            }),
             Block::Text(
                 "After a change of the configuration, reload it here or with `systemctl reload context402`. Settings \
-                 that are not in this table need a restart."
+                 that have no field on this page or under Configuration need a restart."
                     .to_owned(),
             ),
             Block::Forms(vec![reload]),
             heading("Caches and domains"),
             caches,
+            heading("Limits on free requests"),
+            Block::Text("A limit per minute of 0 is no limit; a limit of fetches of 0 allows none. A changed limit per minute starts again with its full quota for every client.".to_owned()),
+            live::settings(app, "Limits on free requests", |kind| {
+                matches!(kind, LiveKind::Quota(_))
+            }),
             heading("Requests per minute"),
             quotas(app),
         ],
     ))
 }
 
-/// A live setting: its value in force, where it comes from, and the form to change it.
-fn setting(app: &App, key: &'static str) -> Vec<Cell> {
-    let (effective, configured) = (app.reloaded(), app.configured());
-    let (value, origin) = effective.line(key).unwrap_or_default();
-    let (file, file_origin) = configured.line(key).unwrap_or_default();
-    let is_ours = origin == CONSOLE;
-    let text = match value {
-        "(not set)" => String::new(),
-        value => value.replace(", ", "\n"),
-    };
-    let set = Form::button("set-setting", "key", key, "Save").with(Field::Area {
-        name: "value",
-        label: key,
-        text,
-        characters_max: TEXT_CHARACTERS_MAX,
-    });
-    let unset = Form::button("unset-setting", "key", key, "Use the configuration's value");
-    vec![
-        Cell::Forms(
-            std::iter::once(set)
-                .chain(is_ours.then_some(unset))
-                .collect(),
-        ),
-        match is_ours {
-            true => Cell::Tag {
-                text: CONSOLE.to_owned(),
-                tone: Tone::Warn,
-            },
-            false => Cell::Text("the configuration".to_owned()),
-        },
-        Cell::Text(match file_origin {
-            "" => file.to_owned(),
-            origin => format!("{file} ({origin})"),
-        }),
-    ]
-}
-
 /// The rate limits per client, and per domain for free requests.
 fn quotas(app: &App) -> Block {
-    let quotas = &app.config.limits.quotas;
+    let quotas = app.reloaded().limits.quotas;
     let row = |name: &'static str, quota: u64| {
         let quota = match quota {
             0 => "no limit".to_owned(),

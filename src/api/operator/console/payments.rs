@@ -131,11 +131,11 @@ fn refused(app: &Shared) -> [Block; 3] {
     let mut rows = show::rows(&operator::refused(app), "refusals", |refused| {
         vec![
             show::time(refused, "at"),
-            show::text(refused, "code"),
+            Cell::Code(refused["code"].as_str().unwrap_or_default().to_owned()),
             show::text(refused, "reason"),
             show::text(refused, "product"),
             show::text(refused, "level"),
-            show::text(refused, "payer"),
+            payer(refused),
             show::text(refused, "request_id"),
         ]
     });

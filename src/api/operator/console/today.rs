@@ -91,7 +91,7 @@ fn numbers(app: &Shared, days: &[DayFigures]) -> Vec<Number> {
             label: "Conversion since start",
             value: percent(settled, asked),
             unit: "",
-            note: format!("{settled} settled; the price was told {asked} times"),
+            note: format!("{settled} settled of {asked} 402 responses"),
             change: None,
         },
     ]

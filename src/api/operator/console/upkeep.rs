@@ -4,14 +4,14 @@ use serde_json::Value;
 
 use crate::api::directory::openapi::DESCRIPTION_VERSION;
 use crate::api::operator::console::show::{Asked, List};
-use crate::api::operator::console::{View, show, today};
+use crate::api::operator::console::{View, live, show, today};
 use crate::api::operator::{self, data, export, mails};
 use crate::app::{App, Shared};
 use crate::domain::mail::{ADDRESS_CHARACTERS_MAX, MailState};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::{UnixSeconds, span};
 use crate::flows::operations::certificates;
-use crate::flows::operations::overrides::LIVE;
+use crate::flows::operations::overrides::LiveKind;
 use crate::flows::quotes::availability;
 use crate::http::Call;
 use crate::pages::console::{Block, Cell, Field, Form, Tone, VIEWS_PATH};
@@ -410,19 +410,15 @@ fn tag(text: &str, tone: Tone) -> Cell {
 /// The effective settings; secrets are masked. Those that differ from their defaults, or all.
 pub(super) fn config(app: &App, call: &Call) -> View {
     let is_all = call.query.get("show").as_deref() == Some("all");
-    let reloaded = app.reloaded();
-    let lines = app.config.lines.iter().map(|(key, value, origin)| {
-        let live = LIVE.contains(key).then(|| reloaded.line(key)).flatten();
-        let (value, origin) = live.unwrap_or((value, origin));
-        (*key, value, origin)
-    });
+    let effective = app.reloaded();
     let is_set = |origin: &str| !origin.is_empty() && origin != "default";
-    let rows = lines.filter(|(.., origin)| is_all || is_set(origin));
+    let rows = effective.lines.iter();
+    let rows = rows.filter(|(.., origin)| is_all || is_set(origin));
     let rows = rows.map(|(key, value, origin)| {
         vec![
-            Cell::Code(key.to_owned()),
-            Cell::Text(value.to_owned()),
-            Cell::Text(origin.to_owned()),
+            Cell::Code((*key).to_owned()),
+            Cell::Text(value.clone()),
+            Cell::Text(origin.clone()),
         ]
     });
     let path = |query: &str| format!("{VIEWS_PATH}config{query}");
@@ -439,7 +435,22 @@ pub(super) fn config(app: &App, call: &Call) -> View {
         rows: rows.collect(),
         empty: "Every setting has its default.",
     };
-    View::new("Configuration", vec![choices, table])
+    View::new(
+        "Configuration",
+        vec![
+            Block::Heading("Contact and legal details".to_owned()),
+            Block::Text(
+                "Shown on pages and in e-mails. Browsers store pages for up to five minutes."
+                    .to_owned(),
+            ),
+            live::settings(app, "Contact and legal details", |kind| {
+                matches!(kind, LiveKind::Text(_))
+            }),
+            Block::Heading("Effective settings".to_owned()),
+            choices,
+            table,
+        ],
+    )
 }
 
 /// What the operator has changed while the service ran.

@@ -1,0 +1,64 @@
+//! The forms of the settings that change without a restart.
+
+use crate::app::App;
+use crate::flows::operations::overrides::{CONSOLE, LIVE, LiveKind, NOT_SET, TEXT_CHARACTERS_MAX};
+use crate::pages::console::{Block, Cell, Field, Form, Tone};
+
+/// The live settings of some kinds.
+pub(super) fn settings(app: &App, caption: &'static str, is_of: fn(LiveKind) -> bool) -> Block {
+    let chosen = LIVE.iter().filter(|live| is_of(live.kind));
+    Block::Table {
+        caption,
+        head: vec!["In force", "From", "In the configuration"],
+        rows: chosen
+            .map(|live| setting(app, live.key, live.kind))
+            .collect(),
+        empty: "",
+    }
+}
+
+/// A setting: its value in force, where it comes from, and the form to change it.
+fn setting(app: &App, key: &'static str, kind: LiveKind) -> Vec<Cell> {
+    let (effective, configured) = (app.reloaded(), app.configured());
+    let (value, origin) = effective.line(key).unwrap_or_default();
+    let (file, file_origin) = configured.line(key).unwrap_or_default();
+    let is_ours = origin == CONSOLE;
+    let text = match (value, kind) {
+        (NOT_SET, _) => String::new(),
+        (hosts, LiveKind::Hosts) => hosts.replace(", ", "\n"),
+        (value, _) => value.to_owned(),
+    };
+    let field = match kind {
+        LiveKind::Quota(_) => Field::Number {
+            name: "value",
+            label: key,
+            value: text,
+        },
+        LiveKind::Hosts | LiveKind::Link | LiveKind::Text(_) => Field::Area {
+            name: "value",
+            label: key,
+            text,
+            characters_max: TEXT_CHARACTERS_MAX,
+        },
+    };
+    let set = Form::button("set-setting", "key", key, "Save").with(field);
+    let unset = Form::button("unset-setting", "key", key, "Use the configuration's value");
+    vec![
+        Cell::Forms(
+            std::iter::once(set)
+                .chain(is_ours.then_some(unset))
+                .collect(),
+        ),
+        match is_ours {
+            true => Cell::Tag {
+                text: CONSOLE.to_owned(),
+                tone: Tone::Warn,
+            },
+            false => Cell::Text("the configuration".to_owned()),
+        },
+        Cell::Text(match file_origin {
+            "" => file.to_owned(),
+            origin => format!("{file} ({origin})"),
+        }),
+    ]
+}

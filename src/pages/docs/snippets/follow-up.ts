@@ -1,0 +1,8 @@
+const { BASE_URL } = process.env;
+const response = await fetch(`${BASE_URL}/v1/proof-pack/reports/ppr_sample/follow-up`, {
+  method: "POST",
+  headers: { "Content-Type": "application/json" },
+  body: JSON.stringify({ question: "Who settles the transfer?" }),
+});
+if (!response.ok) throw new Error(await response.text());
+console.log(JSON.stringify(await response.json(), null, 2));

@@ -1,0 +1,1 @@
+curl -sS -i "$BASE_URL/v1/proof-pack/reports/ppr_sample"
