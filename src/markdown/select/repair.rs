@@ -155,15 +155,19 @@ fn keep_whole(outline: &Outline, is_kept: &mut [bool]) {
             parts[node.parent as usize].items += 1;
         }
     }
-    let verdict = |node: NodeId, chain: &[NodeId]| {
+    let verdict = |at: usize, chain: &[NodeId]| {
+        let node = chain[at];
         let part = parts[node as usize];
         match outline.node(node).shape {
             // Long cells are text that a table arranges, whatever it looks like.
             Shape::Table(_) => (outline.is_data_table(node) && part.words <= part.blocks * 12)
                 .then(|| part.is_kept_by(3)),
             Shape::Row { .. } => {
-                let in_table = chain.iter().any(|&node| outline.is_data_table(node));
-                (part.is_kept_by(2) && in_table).then_some(true)
+                // Its own table: a row that arranges the page may have a table of data in it.
+                let is_table = |node: &&NodeId| matches!(outline.node(**node).shape, Shape::Table(_));
+                let table = chain[..at].iter().rfind(is_table);
+                let in_data = table.is_some_and(|&table| outline.is_data_table(table));
+                (part.is_kept_by(2) && in_data).then_some(true)
             }
             // Cards and menus have more in an item than a line of text.
             Shape::List { .. } => {
@@ -175,8 +179,42 @@ fn keep_whole(outline: &Outline, is_kept: &mut [bool]) {
     };
     for (block, is_kept) in outline.blocks.iter().zip(is_kept) {
         outline.containers(block.node, &mut chain);
-        if let Some(whole) = chain.iter().find_map(|&node| verdict(node, &chain)) {
+        if let Some(whole) = (0..chain.len()).find_map(|at| verdict(at, &chain)) {
             *is_kept = whole;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::outline;
+    use super::*;
+
+    /// The texts that stay, if those with `gate` in them were kept.
+    fn kept(html: &str) -> Vec<String> {
+        let outline = outline(html);
+        let text = |at: usize| outline.markdown(&outline.blocks[at]);
+        let mut is_kept: Vec<bool> = (0..outline.blocks.len())
+            .map(|at| text(at).contains("gate"))
+            .collect();
+        keep_whole(&outline, &mut is_kept);
+        let kept = (0..outline.blocks.len()).filter(|&at| is_kept[at]);
+        kept.map(|at| text(at).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_row_of_data_is_kept_whole() {
+        let long = "The gate of this garden squeaks whenever the wind turns to the north in autumn.";
+        let data = format!("<table><tr><th>Place<th>Note<tr><td>Orrin<td>{long}</table>");
+        assert_eq!(kept(&data), ["Orrin", long]);
+    }
+
+    /// Comments and headlines in tables of their own were kept with an article, because all of them stood in one row.
+    #[test]
+    fn a_row_that_arranges_the_page_is_not_kept_for_a_table_in_it() {
+        let article = "<p>The gate squeaks when it rains.</p>".repeat(9);
+        let data = "<table><tr><td>alice<td>Monday<tr><td>bob<td>Tuesday</table>";
+        let page = format!("<table><tr><td>{article}{data}<td>Menu</table>");
+        assert_eq!(kept(&page).len(), 9);
     }
 }
