@@ -164,7 +164,8 @@ fn keep_whole(outline: &Outline, is_kept: &mut [bool]) {
                 .then(|| part.is_kept_by(3)),
             Shape::Row { .. } => {
                 // Its own table: a row that arranges the page may have a table of data in it.
-                let is_table = |node: &&NodeId| matches!(outline.node(**node).shape, Shape::Table(_));
+                let is_table =
+                    |node: &&NodeId| matches!(outline.node(**node).shape, Shape::Table(_));
                 let table = chain[..at].iter().rfind(is_table);
                 let in_data = table.is_some_and(|&table| outline.is_data_table(table));
                 (part.is_kept_by(2) && in_data).then_some(true)
@@ -204,7 +205,8 @@ mod tests {
 
     #[test]
     fn a_row_of_data_is_kept_whole() {
-        let long = "The gate of this garden squeaks whenever the wind turns to the north in autumn.";
+        let long =
+            "The gate of this garden squeaks whenever the wind turns to the north in autumn.";
         let data = format!("<table><tr><th>Place<th>Note<tr><td>Orrin<td>{long}</table>");
         assert_eq!(kept(&data), ["Orrin", long]);
     }
