@@ -58,6 +58,8 @@ PAGES = {
     "/idle": '<h1>Idle</h1><div id=r></div><script>requestIdleCallback(()=>requestAnimationFrame(()=>requestAnimationFrame(()=>{r.textContent="idle text. ".repeat(60)})))</script>',
     "/events": '<h1>Events</h1><div id=r></div><script>new EventSource("/api/text").onmessage=e=>r.insertAdjacentHTML("beforeend","<p>"+e.data+"</p>")</script>',
     "/streamed": '<h1>Streamed</h1><div id=r></div><script>fetch("/api/stream").then(async x=>{const d=x.body.getReader();for(;;){const{done,value}=await d.read();if(done)break;r.textContent+=new TextDecoder().decode(value)}})</script>',
+    # Data in the document is no text: what scripts make of it after a while is waited for.
+    "/hydrated": '<h1>Hydrated</h1><div id=r></div><script type="application/json" id=d>["%s"]</script><script>setTimeout(()=>{r.textContent="hydrated text. ".repeat(60)},1500)</script>' % ("data " * 4000),
     "/slow": '<h1>Slow</h1><div id=r>Loading...</div><script>fetch("/api/slow.json").then(x=>x.json()).then(t=>r.textContent=t.text)</script>',
     "/slots": '<x-page><h2 slot=title>Slot title</h2><p>%s</p></x-page><script>customElements.define("x-page",class extends HTMLElement{connectedCallback(){this.attachShadow({mode:"closed"}).innerHTML="<main><slot name=title></slot><slot></slot><p>"+"shadow part. ".repeat(40)+"</p></main>"}})</script>' % (SENTENCE * 3),
     "/nested": '<x-outer></x-outer><script>for(const[n,h]of[["x-inner","<p>"+"nested text. ".repeat(60)+"</p>"],["x-outer","<h1>Nested</h1><x-inner></x-inner>"]])customElements.define(n,class extends HTMLElement{constructor(){super();this.attachShadow({mode:"open"}).innerHTML=h}})</script>',

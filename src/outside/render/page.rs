@@ -18,8 +18,8 @@ use crate::outside::render::settling::Settling;
 const BEFORE: &str = include_str!("../../../assets/render/before.js");
 /// Gives the page as HTML.
 const SERIALISE: &str = include_str!("../../../assets/render/serialise.js");
-/// The length of the page's text.
-const PROBE: &str = "document.body ? document.body.textContent.length : 0";
+/// Gives the length of the page's text.
+const MEASURE: &str = include_str!("../../../assets/render/measure.js");
 /// A command that needs nothing of the page.
 const COMMAND_TIME_MAX: Duration = Duration::from_secs(3);
 /// How long a browser may take to start, which is long on a machine that is busy. The deadline holds besides.
@@ -278,7 +278,7 @@ impl Page {
                         self.is_busy = asked_at.elapsed() >= BUSY;
                     }
                     if self.settling.is_loaded() && probe.is_none() {
-                        let params = json!({"expression": PROBE, "returnByValue": true});
+                        let params = json!({"expression": MEASURE, "returnByValue": true});
                         asked_at = Instant::now();
                         probe = Some(self.call("Runtime.evaluate", params, Duration::from_secs(30)));
                     }
