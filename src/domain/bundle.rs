@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::amount::Amount;
+use crate::domain::level_table::level_table;
 use crate::domain::pack::Pack;
 
 /// The sizes of an Evidence Bundle.
@@ -16,7 +16,7 @@ pub enum Bundle {
 }
 
 struct Row {
-    bundle: Bundle,
+    level: Bundle,
     name: &'static str,
     units: u64,
     source_limit: usize,
@@ -28,11 +28,11 @@ struct Row {
 
 #[rustfmt::skip]
 const TABLE: [Row; 3] = [
-    Row { bundle: Bundle::Scout, name: "scout", units: 2_000_000, source_limit: 3, pack: Pack::Standard,
+    Row { level: Bundle::Scout, name: "scout", units: 2_000_000, source_limit: 3, pack: Pack::Standard,
           policy: "up to 3 public sources, lightweight multi-source evidence scout" },
-    Row { bundle: Bundle::Builder, name: "builder", units: 7_000_000, source_limit: 10, pack: Pack::Standard,
+    Row { level: Bundle::Builder, name: "builder", units: 7_000_000, source_limit: 10, pack: Pack::Standard,
           policy: "up to 10 public sources, builder-ready evidence bundle" },
-    Row { bundle: Bundle::Audit, name: "audit", units: 20_000_000, source_limit: 25, pack: Pack::Deep,
+    Row { level: Bundle::Audit, name: "audit", units: 20_000_000, source_limit: 25, pack: Pack::Deep,
           policy: "up to 25 public sources, deeper launch or vendor due diligence" },
 ];
 
@@ -43,37 +43,16 @@ pub const PRODUCT: &str = "proof_bundle";
 /// Atomic units of USDC in a cent.
 const UNITS_PER_CENT: u64 = 10_000;
 
+level_table!(Bundle);
+
 impl Bundle {
-    pub const ALL: [Bundle; 3] = [Bundle::Scout, Bundle::Builder, Bundle::Audit];
-    /// The closed set of names, in the table's order.
-    pub const NAMES: [&'static str; 3] = [TABLE[0].name, TABLE[1].name, TABLE[2].name];
-
-    fn row(self) -> &'static Row {
-        &TABLE[self as usize]
-    }
-
-    pub fn parse(name: &str) -> Option<Bundle> {
-        TABLE
-            .iter()
-            .find(|row| row.name == name)
-            .map(|row| row.bundle)
-    }
-
     /// The smallest bundle for a number of sources; the largest if none fits, the default for zero.
     pub fn for_count(sources: usize) -> Bundle {
         if sources == 0 {
             return Bundle::default();
         }
         let fits = TABLE.iter().find(|row| row.source_limit >= sources);
-        fits.map_or(Bundle::Audit, |row| row.bundle)
-    }
-
-    pub fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    pub fn price(self) -> Amount {
-        Amount::from_units(self.row().units)
+        fits.map_or(Bundle::Audit, |row| row.level)
     }
 
     /// What the payment link charges, in cents of a dollar.
@@ -94,10 +73,6 @@ impl Bundle {
     pub fn reads(self, has_model: bool) -> String {
         self.pack().reads(has_model)
     }
-
-    pub fn policy(self) -> &'static str {
-        self.row().policy
-    }
 }
 
 #[cfg(test)]
@@ -107,7 +82,7 @@ mod tests {
     #[test]
     fn the_table_stands_in_the_order_of_the_enum() {
         for bundle in Bundle::ALL {
-            assert_eq!(bundle.row().bundle, bundle);
+            assert_eq!(bundle.row().level, bundle);
             assert_eq!(Bundle::parse(bundle.name()), Some(bundle));
             assert_eq!(bundle.price().units(), bundle.cents() * UNITS_PER_CENT);
         }

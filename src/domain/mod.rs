@@ -23,6 +23,7 @@ pub mod keccak;
 pub mod keys;
 pub mod lead;
 pub mod level;
+pub mod level_table;
 pub mod mail;
 pub mod margin;
 pub mod order;

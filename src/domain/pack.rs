@@ -1,8 +1,8 @@
 //! Packs, the levels of a Proof Pack, and their table (specification 2.2).
 
-use crate::domain::amount::Amount;
 use crate::domain::cache::CachePolicy;
 use crate::domain::depth::Depth;
+use crate::domain::level_table::level_table;
 use crate::domain::time::PAGE_SECONDS;
 
 /// What a buyer of a report chooses between: how fresh the source, and how much is made of it.
@@ -15,7 +15,7 @@ pub enum Pack {
 }
 
 struct Row {
-    pack: Pack,
+    level: Pack,
     name: &'static str,
     units: u64,
     cache: CachePolicy,
@@ -31,47 +31,22 @@ struct Row {
 
 #[rustfmt::skip]
 const TABLE: [Row; 3] = [
-    Row { pack: Pack::Quick, name: "quick", units: 100_000,
+    Row { level: Pack::Quick, name: "quick", units: 100_000,
           cache: CachePolicy::UpTo { age_seconds: PAGE_SECONDS }, refreshes: false, depth: Depth::Quick, synthesis: false,
           policy: "cache-friendly source read with deterministic fallback" },
-    Row { pack: Pack::Standard, name: "standard", units: 250_000,
+    Row { level: Pack::Standard, name: "standard", units: 250_000,
           cache: CachePolicy::UpTo { age_seconds: 3600 }, refreshes: false, depth: Depth::Standard, synthesis: true,
           policy: "cache-aware source read with LLM-assisted evidence synthesis when configured" },
-    Row { pack: Pack::Deep, name: "deep", units: 1_000_000,
+    Row { level: Pack::Deep, name: "deep", units: 1_000_000,
           cache: CachePolicy::UpTo { age_seconds: 1800 }, refreshes: true, depth: Depth::Deep, synthesis: true,
           policy: "deep evidence pack with short-cache source material and fresh-by-default refresh" },
 ];
 
+level_table!(Pack);
+
 impl Pack {
-    pub const ALL: [Pack; 3] = [Pack::Quick, Pack::Standard, Pack::Deep];
-    /// The closed set of names, in the table's order.
-    pub const NAMES: [&'static str; 3] = [TABLE[0].name, TABLE[1].name, TABLE[2].name];
-
-    fn row(self) -> &'static Row {
-        &TABLE[self as usize]
-    }
-
-    pub fn parse(name: &str) -> Option<Pack> {
-        TABLE
-            .iter()
-            .find(|row| row.name == name)
-            .map(|row| row.pack)
-    }
-
-    pub fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    pub fn price(self) -> Amount {
-        Amount::from_units(self.row().units)
-    }
-
     pub fn cache(self) -> CachePolicy {
         self.row().cache
-    }
-
-    pub fn policy(self) -> &'static str {
-        self.row().policy
     }
 
     /// What an absent `force_refresh` means (specification 2.5: deep packs refresh by default).
@@ -113,7 +88,7 @@ mod tests {
     #[test]
     fn the_table_stands_in_the_order_of_the_enum() {
         for pack in Pack::ALL {
-            assert_eq!(pack.row().pack, pack);
+            assert_eq!(pack.row().level, pack);
             assert_eq!(Pack::parse(pack.name()), Some(pack));
         }
         assert_eq!(Pack::parse("Quick"), None);

@@ -208,6 +208,19 @@ pub(super) fn contact(text: &str) -> Markup {
     }
 }
 
+/// Why there is no quote: an error code of `/docs`, and a sentence.
+pub(super) fn refusal_note(code: &str, message: &str) -> Markup {
+    html! {
+        .note.bad role="alert" {
+            p { strong { (message) } }
+            p {
+                "Nothing was charged, and no quote was saved. See "
+                a href={ "/docs#" (code) } { code { (code) } } " for what to do."
+            }
+        }
+    }
+}
+
 /// The quote form for a page.
 pub(super) fn quote_form(site: &Site<'_>, typed: &str) -> Markup {
     html! {

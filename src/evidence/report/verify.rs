@@ -65,50 +65,21 @@ impl Check {
     }
 }
 
-/// Checks a kept report. Never fails: what cannot be read is told as what does not match.
+/// Checks a kept report. Never fails: what cannot be read counts as a mismatch.
 pub fn verify(kept: &Kept<'_>, now: UnixSeconds) -> Receipt {
-    let parsed: Option<Value> = serde_json::from_slice(kept.report).ok();
-    let is_readable = parsed.as_ref().is_some_and(Value::is_object);
-    let report = parsed.unwrap_or_default();
-    let (result, source) = (result_hash(&report), sha256(kept.source));
-    let expires_at = report["expires_at"].as_u64().unwrap_or_default();
-    let is_retained = kept.is_sample || now.0 < expires_at;
-    let mut checks = vec![
-        Check::of("readable", json!(true), json!(is_readable)),
-        Check::of("result_hash", report["result_hash"].clone(), json!(result)),
-        Check::of("source_hash", report["source_hash"].clone(), json!(source)),
+    let report = Parsed::of(kept);
+    let json = &report.json;
+    let (result, source) = (result_hash(json), sha256(kept.source));
+    let checks = vec![
+        Check::of("source_hash", json["source_hash"].clone(), json!(source)),
         Check::of(
             "source_profile",
-            report["source_profile"]["content_sha256"].clone(),
+            json["source_profile"]["content_sha256"].clone(),
             json!(source),
         ),
-        citations(&report, kept.source),
-        Check::of("retention", json!(true), json!(is_retained)),
+        citations(json, kept.source),
     ];
-    if let Some(recorded) = kept.report_sha256 {
-        checks.push(Check::of(
-            "stored_bytes",
-            json!(recorded),
-            json!(sha256(kept.report)),
-        ));
-    }
-    Receipt {
-        status: "success",
-        report_id: text(&report["report_id"]),
-        valid: checks.iter().all(|check| check.matches),
-        retained: is_retained,
-        checks,
-        result_hash: result,
-        source_hash: source,
-        hash_algorithm: "sha256",
-        canonicalization: "RFC8785",
-        excluded_members: &UNHASHED,
-        created_at: report["created_at"].as_u64().unwrap_or_default(),
-        expires_at,
-        seconds_left: expires_at.saturating_sub(now.0),
-        verified_at: now.0,
-        signature: report["signature"].clone(),
-    }
+    report.receipt(kept, (result, source), checks, &UNHASHED, now)
 }
 
 /// The text of a source, as it is kept with a report on several.
@@ -121,14 +92,11 @@ pub struct KeptText {
 
 /// The same as [`verify`] of a report on several sources. What is kept as its source is a list of [`KeptText`].
 pub fn verify_several(kept: &Kept<'_>, now: UnixSeconds) -> Receipt {
-    let parsed: Option<Value> = serde_json::from_slice(kept.report).ok();
-    let is_readable = parsed.as_ref().is_some_and(Value::is_object);
-    let report = parsed.unwrap_or_default();
+    let report = Parsed::of(kept);
+    let json = &report.json;
     let texts: Vec<KeptText> = serde_json::from_slice(kept.source).unwrap_or_default();
-    let result = bundle_hash(report.as_object().unwrap_or(&Map::new()));
-    let expires_at = report["expires_at"].as_u64().unwrap_or_default();
-    let is_retained = now.0 < expires_at;
-    let hashes = source_hashes(&report);
+    let result = bundle_hash(json.as_object().unwrap_or(&Map::new()));
+    let hashes = source_hashes(json);
     let recomputed: Vec<(String, String)> = texts
         .iter()
         .map(|kept| (kept.source_id.clone(), sha256(kept.text.as_bytes())))
@@ -138,39 +106,78 @@ pub fn verify_several(kept: &Kept<'_>, now: UnixSeconds) -> Receipt {
         found.map_or(&b""[..], |kept| kept.text.as_bytes())
     };
     let mut cited = Vec::new();
-    all_citations(&report, &mut cited);
+    all_citations(json, &mut cited);
     let is_exact = |citation: &&&Value| {
         let source_id = citation["source_id"].as_str();
         source_id.is_some_and(|id| is_slice(citation, text_of(id)))
     };
     let exact = cited.iter().filter(is_exact).count();
-    let mut checks = vec![
-        Check::of("readable", json!(true), json!(is_readable)),
-        Check::of("result_hash", report["result_hash"].clone(), json!(result)),
+    let checks = vec![
         Check::of("source_hashes", json!(hashes), json!(recomputed)),
         Check::of("citations", json!(cited.len()), json!(exact)),
-        Check::of("retention", json!(true), json!(is_retained)),
     ];
-    if let Some(recorded) = kept.report_sha256 {
-        let stored = json!(sha256(kept.report));
-        checks.push(Check::of("stored_bytes", json!(recorded), stored));
+    let hashes = (result, sha256(kept.source));
+    report.receipt(kept, hashes, checks, &UNHASHED_OF_BUNDLE, now)
+}
+
+/// A kept report as JSON.
+struct Parsed {
+    is_readable: bool,
+    json: Value,
+}
+
+impl Parsed {
+    fn of(kept: &Kept<'_>) -> Parsed {
+        let json: Option<Value> = serde_json::from_slice(kept.report).ok();
+        Parsed {
+            is_readable: json.as_ref().is_some_and(Value::is_object),
+            json: json.unwrap_or_default(),
+        }
     }
-    Receipt {
-        status: "success",
-        report_id: text(&report["report_id"]),
-        valid: checks.iter().all(|check| check.matches),
-        retained: is_retained,
-        checks,
-        result_hash: result,
-        source_hash: sha256(kept.source),
-        hash_algorithm: "sha256",
-        canonicalization: "RFC8785",
-        excluded_members: &UNHASHED_OF_BUNDLE,
-        created_at: report["created_at"].as_u64().unwrap_or_default(),
-        expires_at,
-        seconds_left: expires_at.saturating_sub(now.0),
-        verified_at: now.0,
-        signature: report["signature"].clone(),
+
+    /// The receipt: the checks that every report has, around those of its kind.
+    fn receipt(
+        &self,
+        kept: &Kept<'_>,
+        (result_hash, source_hash): (String, String),
+        of_kind: Vec<Check>,
+        excluded_members: &'static [&'static str],
+        now: UnixSeconds,
+    ) -> Receipt {
+        let report = &self.json;
+        let expires_at = report["expires_at"].as_u64().unwrap_or_default();
+        let retained = kept.is_sample || now.0 < expires_at;
+        let mut checks = vec![
+            Check::of("readable", json!(true), json!(self.is_readable)),
+            Check::of(
+                "result_hash",
+                report["result_hash"].clone(),
+                json!(result_hash),
+            ),
+        ];
+        checks.extend(of_kind);
+        checks.push(Check::of("retention", json!(true), json!(retained)));
+        if let Some(recorded) = kept.report_sha256 {
+            let stored = json!(sha256(kept.report));
+            checks.push(Check::of("stored_bytes", json!(recorded), stored));
+        }
+        Receipt {
+            status: "success",
+            report_id: text(&report["report_id"]),
+            valid: checks.iter().all(|check| check.matches),
+            retained,
+            checks,
+            result_hash,
+            source_hash,
+            hash_algorithm: "sha256",
+            canonicalization: "RFC8785",
+            excluded_members,
+            created_at: report["created_at"].as_u64().unwrap_or_default(),
+            expires_at,
+            seconds_left: expires_at.saturating_sub(now.0),
+            verified_at: now.0,
+            signature: report["signature"].clone(),
+        }
     }
 }
 

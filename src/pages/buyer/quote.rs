@@ -83,7 +83,7 @@ pub fn page(view: &QuoteView<'_>) -> String {
             }
             @match &view.outcome {
                 QuoteOutcome::Nothing => (nothing_asked(&view.site, view.product)),
-                QuoteOutcome::Refused { code, message } => (refusal_note(code, message)),
+                QuoteOutcome::Refused { code, message } => (parts::refusal_note(code, message)),
                 QuoteOutcome::Quoted(quote) => (offers(&view.site, quote)),
             }
         },
@@ -129,18 +129,6 @@ fn nothing_asked(site: &Site<'_>, product: Product) -> Markup {
         p {
             "Programs get the same as JSON from " code { (words(product).api) }
             ". A quote is valid for 7 days."
-        }
-    }
-}
-
-fn refusal_note(code: &str, message: &str) -> Markup {
-    html! {
-        .note.bad role="alert" {
-            p { strong { (message) } }
-            p {
-                "Nothing was charged, and no quote was saved. See "
-                a href={ "/docs#" (code) } { code { (code) } } " for what to do."
-            }
         }
     }
 }

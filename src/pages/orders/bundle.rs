@@ -114,7 +114,7 @@ pub fn quote_page(view: &BundleView<'_>) -> String {
             @match &view.outcome {
                 QuoteOutcome::Nothing => { (form(view)) (nothing_asked(&view.site)) },
                 QuoteOutcome::Refused { code, message, rejected } => {
-                    (refusal_note(code, message))
+                    (parts::refusal_note(code, message))
                     (rejected_list(rejected))
                     (form(view))
                 },
@@ -170,18 +170,6 @@ fn nothing_asked(site: &Site<'_>) -> Markup {
             "Programs get the same as JSON from " code { "GET /v1/proof-pack/bundle/quote?target_urls=…" }
             " or, for longer lists, " code { "POST /v1/quotes" }
             ". A quote is valid for 7 days."
-        }
-    }
-}
-
-fn refusal_note(code: &str, message: &str) -> Markup {
-    html! {
-        .note.bad role="alert" {
-            p { strong { (message) } }
-            p {
-                "Nothing was charged, and no quote was saved. See "
-                a href={ "/docs#" (code) } { code { (code) } } " for what to do."
-            }
         }
     }
 }

@@ -136,10 +136,10 @@ struct SeveralDocument<'a, R> {
     ueg_receipt: MarginMembers,
 }
 
-/// What a report on several sources is stored with.
-struct Kept<'a> {
+/// A finished report on several sources, with what else is stored of it.
+struct Finished<'a, R> {
     id: ReportId,
-    document: Vec<u8>,
+    report: &'a R,
     result_hash: &'a str,
     /// In the words of the operator's lists.
     about: (String, String),
@@ -164,19 +164,16 @@ pub(super) fn bundle(
         ..links
     });
     let report = &draft.report;
-    let kept = Kept {
+    let finished = Finished {
         id: draft.id,
-        document: serde_json::to_vec(&SeveralDocument {
-            report,
-            ueg_receipt: cost(margin),
-        })?,
+        report,
         result_hash: &report.result_hash,
         about: (report.question.clone(), report.decision.label.to_string()),
         texts: &draft.texts,
         created_at: draft.created_at,
         expires_at,
     };
-    kept_report((app, key, payment), kept, pages, margin)
+    sold_report((app, key, payment), finished, pages, margin)
 }
 
 /// A checked text.
@@ -192,12 +189,9 @@ pub(super) fn check(
     let expires_at = links.expires_at;
     draft.report.links = Some(links);
     let report = &draft.report;
-    let kept = Kept {
+    let finished = Finished {
         id: draft.id,
-        document: serde_json::to_vec(&SeveralDocument {
-            report,
-            ueg_receipt: cost(margin),
-        })?,
+        report,
         result_hash: &report.result_hash,
         about: (
             report.text.chars().take(TEXT_LISTED_MAX).collect(),
@@ -207,21 +201,25 @@ pub(super) fn check(
         created_at: draft.created_at,
         expires_at,
     };
-    kept_report((app, key, payment), kept, pages, margin)
+    sold_report((app, key, payment), finished, pages, margin)
 }
 
 /// Characters of a checked text that the operator's lists show.
 const TEXT_LISTED_MAX: usize = 200;
 
-fn kept_report(
+fn sold_report<R: Serialize>(
     (app, key, payment): (&Shared, PaymentKey, &Payment),
-    kept: Kept<'_>,
+    finished: Finished<'_, R>,
     pages: Vec<(String, SourcePage)>,
     margin: &Judged,
 ) -> Result<Sold, serde_json::Error> {
-    let source_text = serde_json::to_vec(kept.texts)?;
+    let document = serde_json::to_vec(&SeveralDocument {
+        report: finished.report,
+        ueg_receipt: cost(margin),
+    })?;
+    let source_text = serde_json::to_vec(finished.texts)?;
     let purchase = &payment.purchase;
-    let (question, label) = kept.about;
+    let (question, label) = finished.about;
     let record = ReportRecord {
         payment: key,
         target_url: purchase.target_url().to_owned(),
@@ -229,28 +227,28 @@ fn kept_report(
         pack: ReportRecord::pack_of(purchase.level()),
         label,
         title: None,
-        document: Sha256::digest(&kept.document).into(),
+        document: Sha256::digest(&document).into(),
         source: Sha256::digest(&source_text).into(),
         paid: paid(app, payment)?,
         transaction: None,
         shared: None,
-        created_at: kept.created_at.0,
-        expires_at: kept.expires_at,
+        created_at: finished.created_at.0,
+        expires_at: finished.expires_at,
     };
     Ok(Sold {
         answer: KeptAnswer {
             page: record.document,
             // Stored with the report.
             own: String::new(),
-            content_sha256: kept.result_hash.to_owned(),
+            content_sha256: finished.result_hash.to_owned(),
             tokens: pages.iter().map(|(_, source)| source.page.tokens).sum(),
             cache_hit: pages.iter().all(|(_, source)| source.cache.hit),
             margin: margin.receipt,
         },
-        members: Arc::new(kept.document),
+        members: Arc::new(document),
         pages,
         report: Some(SoldReport {
-            id: kept.id,
+            id: finished.id,
             record,
             source_text,
             screenshot: None,
