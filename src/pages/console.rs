@@ -482,7 +482,7 @@ fn shown_field(field: &Field) -> Markup {
                 }
             }
             Field::Number { name, label, value } => {
-                label { span { (label) } " "
+                label.wide { span { (label) } " "
                     input name=(name) value=(value) inputmode="numeric" maxlength="7" required autocomplete="off"; }
             }
             Field::Text { name, label, kind, characters_max, required } => {

@@ -8,7 +8,7 @@ use crate::evidence::Relation;
 use crate::evidence::check::{
     CheckCitation, CheckReport, CheckedClaim, Correction, SCORE_DEFINITION,
 };
-use crate::pages::buyer::report::evidence::{figure, relation_tone, severity};
+use crate::pages::buyer::report::evidence::{figure_from, relation_tone, severity};
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::site::Site;
@@ -237,10 +237,7 @@ fn relation_words(relation: Relation) -> String {
 }
 
 fn evidence(report: &CheckReport, cited: &CheckCitation) -> Markup {
-    html! {
-        (figure(&cited.citation, None))
-        p.small.muted { (source_name(report, &cited.source_id)) }
-    }
+    figure_from(&cited.citation, &source_name(report, &cited.source_id))
 }
 
 /// A source as a reader knows it: its title, else its address, else its identifier.

@@ -149,7 +149,7 @@ fn offer(view: &WalletView<'_>, item: Item<'_>) -> Markup {
                 data-body=(commands::request(item)) data-units=(level.price().units()) data-network=(site.network)
                 data-asset=(site.asset) data-pay-to=(site.pay_to) {
                 p {
-                    "Your wallet shows a USDC transfer authorization (EIP-3009) for this amount and this recipient. It is settled "
+                    "Your wallet shows a USDC transfer authorization (" span.nowrap { "EIP-3009" } ") for this amount and this recipient. It is settled "
                     "only when the answer is ready. If the answer is lost, this page asks for it again with the same signature."
                 }
                 @if site.facilitator == FacilitatorMode::Sandbox {

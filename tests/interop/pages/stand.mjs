@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { freePort, pause } from '../checks/ports.mjs';
 
 const { CONTEXT402_BIN, WORK } = process.env;
@@ -141,20 +142,32 @@ async function ordersInEveryState(base) {
 const operator = async (base, address) =>
   (await fetch(base + address, { headers: { authorization: `Bearer ${TOKEN}` } })).json();
 
-/** A page and a report that are paid for, and a page that is down: a credit is owed. */
+/** What a model might have written about the sources: claims that they support, contradict, contest and do not know. */
+const TEXT = `${CLAIM} It burned coal for its first fifty years. It was rebuilt in 1840. Visitors pay 9 euros and climb 97 steps.
+I like lighthouses. The moon is made of cheese.`;
+
+/** A page, a report and a checked text that are paid for, and a page that is down: a credit is owed. Gives the path of the text. */
 async function purchases(base) {
   const key = path.join(WORK, 'stand.key');
   fs.writeFileSync(key, `${WALLET}\n`, { mode: 0o600 });
   const buys = async (...args) => {
-    const child = spawn(CONTEXT402_BIN, ['buy', ...args, '--seller', base, '--key-file', key], { stdio: 'ignore' });
-    const [code] = await once(child, 'exit');
+    const words = ['buy', ...args, '--json', '--seller', base, '--key-file', key];
+    const child = spawn(CONTEXT402_BIN, words, { stdio: ['ignore', 'pipe', 'ignore'] });
+    const ended = once(child, 'exit');
+    const printed = await text(child.stdout);
+    const [code] = await ended;
     // So that a list by seconds has them in their order.
     await pause(1.1);
-    return code;
+    return { code, printed };
   };
-  assert.equal(await buys(`${SOURCE}/article`), 0);
-  assert.equal(await buys(`${SOURCE}/guide`, '--pack', 'standard', '--question', CLAIM), 0);
-  assert.notEqual(await buys(`${SOURCE}/down`), 0);
+  const file = path.join(WORK, 'text.txt');
+  fs.writeFileSync(file, TEXT);
+  assert.equal((await buys(`${SOURCE}/article`)).code, 0);
+  assert.equal((await buys(`${SOURCE}/guide`, '--pack', 'standard', '--question', CLAIM)).code, 0);
+  const checked = await buys(...['/article', '/guide', '/rival'].map((page) => SOURCE + page), '--check', file);
+  assert.equal(checked.code, 0);
+  assert.notEqual((await buys(`${SOURCE}/down`)).code, 0);
+  return new URL(JSON.parse(checked.printed).report_page).pathname;
 }
 
 async function signIn(base) {
@@ -166,7 +179,7 @@ async function signIn(base) {
 }
 
 /** Every page of the console with something in it, forms that were sent, and a bundle's delivery in every state. */
-async function pages(base, sessions) {
+async function pages(base, sessions, checkedPath) {
   const [{ leads }, { orders }, { payments }] = await Promise.all(
     ['/operator/leads', '/operator/orders', '/operator/payments'].map((address) => operator(base, address)));
   const views = ['leads', 'orders', 'payments', 'reports', 'outbox', 'events', 'ledger', 'data', 'limits', 'health', 'config', 'changes'];
@@ -179,6 +192,7 @@ async function pages(base, sessions) {
     '/operator/console/leads?state=lost',
     ...orders.map(({ order_id: id }) => `/operator/console/orders?id=${id}`),
     `/operator/console/payments?id=${payments[0].key}`,
+    checkedPath,
     `/operator/console/data?email=${encodeURIComponent(leads[0].contact)}`,
     ...Object.entries(sessions).map(([state, session]) =>
       `/proof-pack/bundle/delivery?session_id=${session}${looks[state] ?? ''}`),
@@ -195,6 +209,6 @@ let opened;
 export const stand = () => (opened ??= (async () => {
   const base = await serve();
   const sessions = await ordersInEveryState(base);
-  await purchases(base);
-  return { base, token: TOKEN, sessions, cookie: await signIn(base), pages: await pages(base, sessions) };
+  const checkedPath = await purchases(base);
+  return { base, token: TOKEN, sessions, checkedPath, cookie: await signIn(base), pages: await pages(base, sessions, checkedPath) };
 })());

@@ -60,7 +60,11 @@ pub(super) async fn limits(app: &Shared) -> Result<View, Refusal> {
             heading("Caches and domains"),
             caches,
             heading("Limits on free requests"),
-            Block::Text("A limit per minute of 0 is no limit; a limit of fetches of 0 allows none. A changed limit per minute starts again with its full quota for every client.".to_owned()),
+            Block::Text(
+                "0 requests per minute is no limit; 0 fetches per day is none. After a change, every client has the full \
+                 limit again."
+                    .to_owned(),
+            ),
             live::settings(app, "Limits on free requests", |kind| {
                 matches!(kind, LiveKind::Quota(_))
             }),

@@ -66,8 +66,22 @@ pub(crate) fn figure(citation: &Citation, anchor: Option<&String>) -> Markup {
     cited(citation, anchor, None)
 }
 
-/// The same beside the source's text, into which it leads.
+/// One excerpt with the name of its source, where there are several.
+pub(crate) fn figure_from(citation: &Citation, name: &Markup) -> Markup {
+    captioned(citation, None, None, Some(name))
+}
+
+/// One excerpt beside the source's text, into which it leads.
 fn cited(citation: &Citation, anchor: Option<&String>, source: Option<&str>) -> Markup {
+    captioned(citation, anchor, source, None)
+}
+
+fn captioned(
+    citation: &Citation,
+    anchor: Option<&String>,
+    source: Option<&str>,
+    name: Option<&Markup>,
+) -> Markup {
     html! {
         figure class={ "evidence " (citation.stance) } id=[anchor] {
             blockquote {
@@ -92,6 +106,7 @@ fn cited(citation: &Citation, anchor: Option<&String>, source: Option<&str>) -> 
             }
             figcaption {
                 strong { (citation.id) } " " (stance_words(citation.stance))
+                @if let Some(name) = name { " · " (name) }
                 @if let Some(speaker) = &citation.speaker { " · said by " (speaker) }
                 @if let Some(date) = &citation.date { " · date: " (date) }
                 @if is_in(source, citation) && anchor.is_some() { " · " a href={ "#" (place(&citation.id)) } { "Show in the text" } }
