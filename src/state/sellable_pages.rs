@@ -65,9 +65,9 @@ mod tests {
     #[test]
     fn pages_are_forgotten_once_there_are_too_many() {
         let pages = SellablePages::default();
-        for number in 0..=PAGES_MAX as u32 {
+        for number in 0..=PAGES_MAX as u64 {
             let mut blob = [0; 32];
-            blob[..4].copy_from_slice(&number.to_be_bytes());
+            blob[..8].copy_from_slice(&number.to_be_bytes());
             assert_eq!(pages.judge(blob, 7, SELLABLE).expect("JSON"), None);
         }
         assert_eq!(lock(&pages.0).len(), 1);
