@@ -1,6 +1,6 @@
 //! Leads, stored until the operator deletes them, and their unsent notices.
 
-use redb::{ReadableTable, ReadableTableMetadata};
+use redb::ReadableTable;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

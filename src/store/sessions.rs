@@ -1,8 +1,6 @@
 //! Signed-out sessions of the operator's console, stored until their cookies expire. Only a session's holder can end it, so
 //! there are no more rows than sign-ins per day.
 
-use redb::ReadableTable;
-
 use crate::domain::time::UnixSeconds;
 use crate::store::StoreError;
 use crate::store::tables::{ENDED_SESSIONS, Snapshot, Tables};
@@ -42,7 +40,6 @@ impl Snapshot {
 
 #[cfg(test)]
 mod tests {
-    use redb::ReadableTableMetadata;
     use redb::backends::InMemoryBackend;
 
     use super::*;
