@@ -376,3 +376,43 @@ pub(super) fn push_escaped_line(out: &mut String, line: &str) {
         None => out.push_str(line),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::outline::PAGE;
+    use super::*;
+
+    /// Lines of code within quotes took thirty times their text, because the bound was held only between blocks.
+    #[test]
+    fn a_single_block_is_held_to_the_bound() {
+        let outline = Outline::new();
+        let quote = Frame {
+            id: PAGE,
+            width: 0,
+            is_quote: true,
+            other_marks: false,
+        };
+        let mut renderer = Renderer {
+            outline: &outline,
+            out: String::new(),
+            passages: Vec::new(),
+            headings: 0,
+            frames: vec![quote; 16],
+            chain: Vec::new(),
+        };
+        let text = "a\n".repeat(MARKDOWN_BYTES_MAX / 16);
+        let mut written = |write: fn(&mut Renderer<'_>, &str)| {
+            renderer.out.clear();
+            write(&mut renderer, &text);
+            renderer.out.len()
+        };
+        let lines = [
+            written(|renderer, text| renderer.code(text, "")),
+            written(|renderer, text| renderer.lines(text, true)),
+        ];
+        for length in lines {
+            assert!(length > MARKDOWN_BYTES_MAX);
+            assert!(length < MARKDOWN_BYTES_MAX + 64, "{length}");
+        }
+    }
+}
