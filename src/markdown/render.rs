@@ -9,6 +9,9 @@ use super::tables;
 /// No document is written larger; only markup made for it gets there.
 const MARKDOWN_BYTES_MAX: usize = 10 * 1024 * 1024;
 
+/// What a block takes beside its text where it stands in no container.
+const BLOCK_BYTES: usize = 3;
+
 /// The document would be larger than [`MARKDOWN_BYTES_MAX`].
 #[derive(Debug)]
 pub(super) struct TooLong;
@@ -23,9 +26,11 @@ pub(super) struct Rendered {
 
 /// The markdown of these blocks.
 pub(super) fn render(outline: &Outline, kept: &[usize]) -> Result<Rendered, TooLong> {
+    let written = |&at: &usize| outline.blocks[at].text.range().len() + BLOCK_BYTES;
     let mut renderer = Renderer {
         outline,
-        out: String::new(),
+        // All at once: a string that doubles holds up to three times its text.
+        out: String::with_capacity(kept.iter().map(written).sum::<usize>()),
         passages: Vec::new(),
         headings: 0,
         frames: Vec::new(),
@@ -62,7 +67,7 @@ pub(super) fn render(outline: &Outline, kept: &[usize]) -> Result<Rendered, TooL
                 after
             }
         };
-        if renderer.out.len() > MARKDOWN_BYTES_MAX {
+        if renderer.is_full() {
             return Err(TooLong);
         }
     }
@@ -99,6 +104,11 @@ struct Frame {
 }
 
 impl Renderer<'_> {
+    /// Whether no more is written: each line of a single block repeats the marks of its containers.
+    fn is_full(&self) -> bool {
+        self.out.len() > MARKDOWN_BYTES_MAX
+    }
+
     fn block(&mut self, block: &Block) {
         self.open();
         let outline = self.outline;
@@ -156,6 +166,9 @@ impl Renderer<'_> {
         self.out.push_str(&fence);
         self.out.push_str(language);
         for line in code.lines() {
+            if self.is_full() {
+                return;
+            }
             self.next_line();
             self.out.push_str(line);
             if line.is_empty() {
@@ -179,6 +192,9 @@ impl Renderer<'_> {
         }
         self.open();
         for (number, row) in table.rows.iter().enumerate() {
+            if self.is_full() {
+                return;
+            }
             if number > 0 {
                 self.next_line();
             }
@@ -199,6 +215,9 @@ impl Renderer<'_> {
     /// Text whose lines begin where a line of the document does.
     fn lines(&mut self, text: &str, escaped: bool) {
         for (at, line) in text.split('\n').enumerate() {
+            if self.is_full() {
+                return;
+            }
             if at > 0 {
                 self.next_line();
             }
@@ -355,5 +374,45 @@ pub(super) fn push_escaped_line(out: &mut String, line: &str) {
             out.push_str(&line[at..]);
         }
         None => out.push_str(line),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::outline::PAGE;
+    use super::*;
+
+    /// Lines of code within quotes took thirty times their text, because the bound was held only between blocks.
+    #[test]
+    fn a_single_block_is_held_to_the_bound() {
+        let outline = Outline::new();
+        let quote = Frame {
+            id: PAGE,
+            width: 0,
+            is_quote: true,
+            other_marks: false,
+        };
+        let mut renderer = Renderer {
+            outline: &outline,
+            out: String::new(),
+            passages: Vec::new(),
+            headings: 0,
+            frames: vec![quote; 16],
+            chain: Vec::new(),
+        };
+        let text = "a\n".repeat(MARKDOWN_BYTES_MAX / 16);
+        let mut written = |write: fn(&mut Renderer<'_>, &str)| {
+            renderer.out.clear();
+            write(&mut renderer, &text);
+            renderer.out.len()
+        };
+        let lines = [
+            written(|renderer, text| renderer.code(text, "")),
+            written(|renderer, text| renderer.lines(text, true)),
+        ];
+        for length in lines {
+            assert!(length > MARKDOWN_BYTES_MAX);
+            assert!(length < MARKDOWN_BYTES_MAX + 64, "{length}");
+        }
     }
 }

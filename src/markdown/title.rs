@@ -1,6 +1,8 @@
 //! A document begins with its title, once and as `#`: the page's own heading if it has one, else the line that says
 //! the same, else what the page's head calls itself.
 
+use crate::domain::words;
+
 use super::inline::Writer;
 use super::outline::{Block, Kind, Outline, PAGE, Role, Span};
 
@@ -12,6 +14,13 @@ const TITLE_BYTES_MAX: usize = 300;
 const BEFORE_SITE: [&str; 9] = [
     " | ", " - ", " — ", " – ", " · ", " :: ", " » ", " • ", " « ",
 ];
+/// The same without spaces around it, in scripts that put none between words, and how many words a title has at least
+/// before it.
+const BEFORE_SITE_UNSPACED: [(char, usize); 5] =
+    [('_', 3), ('|', 3), ('｜', 3), ('-', 8), ('－', 8)];
+/// A name of a site or of its section is not longer, and a title has no more of them.
+const SITE_WORDS_MAX: usize = 12;
+const SITES_MAX: usize = 3;
 
 /// Makes sure that the first of the kept blocks is a heading of the first level. `title` is what the page's head says,
 /// `site` the name of its site.
@@ -98,13 +107,17 @@ fn plain(outline: &Outline, block: &Block) -> String {
     }
 }
 
+/// Words as [`words::count`] counts them: each character of a script without spaces is one.
 fn words(text: &str) -> Vec<String> {
-    let lower = text.to_lowercase();
-    let words = lower.split(|c: char| !c.is_alphanumeric());
-    words
-        .filter(|word| !word.is_empty())
-        .map(str::to_owned)
-        .collect()
+    let mut spaced = String::with_capacity(text.len());
+    for c in text.to_lowercase().chars() {
+        match c {
+            c if words::is_unspaced(c) => spaced.extend([' ', c, ' ']),
+            c if c.is_alphanumeric() => spaced.push(c),
+            _ => spaced.push(' '),
+        }
+    }
+    spaced.split_whitespace().map(str::to_owned).collect()
 }
 
 /// How many of a hundred words two short texts share, in the longer of both.
@@ -128,16 +141,34 @@ fn without_site<'a>(title: &'a str, site: Option<&str>) -> &'a str {
             |part: &str| site.is_some_and(|site| part.trim().eq_ignore_ascii_case(site.trim()));
         if is_site(before) {
             title = after.trim();
-        } else if is_site(after)
-            || before.split_whitespace().count() > after.split_whitespace().count()
-        {
+        } else if is_site(after) || words::count(before) > words::count(after) {
             title = before.trim();
         }
+    }
+    for _ in 0..SITES_MAX {
+        let Some(shorter) = without_section(title) else {
+            break;
+        };
+        title = shorter;
     }
     match title.len() > TITLE_BYTES_MAX {
         true => "",
         false => title,
     }
+}
+
+/// A title without the last of what follows it in a script without spaces: "标题_频道_网站".
+fn without_section(title: &str) -> Option<&str> {
+    let is_mark = |c: char| BEFORE_SITE_UNSPACED.iter().any(|(mark, _)| *mark == c);
+    let at = title.rfind(is_mark)?;
+    let (before, after) = title.split_at(at);
+    let mark = after.chars().next()?;
+    let (_, words_min) = BEFORE_SITE_UNSPACED.iter().find(|row| row.0 == mark)?;
+    let before = before.trim_end_matches(is_mark).trim_end();
+    let after = after.trim_start_matches(is_mark).trim_start();
+    let (said, site) = (words::count(before), words::count(after));
+    let is_site = after.starts_with(words::is_unspaced) && site <= SITE_WORDS_MAX && site < said;
+    (is_site && said >= *words_min).then_some(before)
 }
 
 fn as_heading(outline: &mut Outline, at: usize) {
@@ -200,6 +231,29 @@ mod tests {
             assert_eq!(without_site(title, site), expected, "{title}");
         }
         assert_eq!(without_site(&"a".repeat(TITLE_BYTES_MAX + 1), None), "");
+        for (title, expected) in [
+            ("港口的旧船与新网_新闻频道_海岸网", "港口的旧船与新网"),
+            (
+                "港口的旧船还在海上航行(图)--海岸新闻",
+                "港口的旧船还在海上航行(图)",
+            ),
+            ("港口的旧船还在海上航行-海岸财经", "港口的旧船还在海上航行"),
+            ("港口的旧船｜海岸网", "港口的旧船"),
+            (
+                "港口的旧船还在海上航行 - 要闻 - 海岸日报",
+                "港口的旧船还在海上航行",
+            ),
+            (
+                "Orrin - 港口的旧船还在海上航行",
+                "Orrin - 港口的旧船还在海上航行",
+            ),
+            ("海岸——港口的旧船还在海上", "海岸——港口的旧船还在海上"),
+            ("上海-北京", "上海-北京"),
+            ("COVID-19", "COVID-19"),
+            ("snake_case", "snake_case"),
+        ] {
+            assert_eq!(without_site(title, None), expected, "{title}");
+        }
     }
 
     #[test]
@@ -208,6 +262,7 @@ mod tests {
             ("The Boats, of Orrin!", "the boats of orrin", 100),
             ("Boats", "The boats of Orrin", 25),
             ("Nets", "Boats", 0),
+            ("港口的旧船", "港口的新船", 80),
             ("", "Boats", 0),
             ("Boats", "", 0),
         ] {

@@ -5,6 +5,9 @@ use super::Writer;
 use crate::markdown::escape::{push_destination, push_title};
 use crate::markdown::outline::{LinkSpan, Span};
 
+/// Links that are noted beside the text. Of a page with more, the later ones stand only in its markdown.
+const LINKS_NOTED_MAX: usize = 32_768;
+
 /// A pair of delimiters around text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::markdown) enum Mark {
@@ -298,16 +301,18 @@ impl Writer {
         if text.is_empty() {
             return;
         }
-        let start = self.labels.len();
-        self.labels.push_str(text);
-        let middle = self.labels.len();
-        self.labels.push_str(&target.rel);
-        self.links.push(LinkSpan {
-            block: u32::MAX,
-            text: Span::new(start, middle),
-            url,
-            rel: Span::new(middle, self.labels.len()),
-        });
+        if self.links.len() < LINKS_NOTED_MAX {
+            let start = self.labels.len();
+            self.labels.push_str(text);
+            let middle = self.labels.len();
+            self.labels.push_str(&target.rel);
+            self.links.push(LinkSpan {
+                block: u32::MAX,
+                text: Span::new(start, middle),
+                url,
+                rel: Span::new(middle, self.labels.len()),
+            });
+        }
         self.wanted.retain(|(mark, _)| *mark != Mark::Link);
     }
 }

@@ -30,7 +30,9 @@ pub(super) fn under_article(
     };
     let prose = blocks.clone().filter(is_prose);
     let words: u32 = prose.map(|at| outline.blocks[at].words).sum();
-    let holds_title = title.is_some_and(in_area);
+    // "3 Responses to" and the title are no title.
+    let is_own = |at: usize| !names_comments(outline.markdown(&outline.blocks[at]));
+    let holds_title = title.is_some_and(|at| in_area(at) && is_own(at));
     if words < ARTICLE_WORDS_MIN || holds_title {
         return Vec::new();
     }
@@ -164,6 +166,9 @@ mod tests {
         }
         // The title stands among them.
         assert!(found(&html, &article, Some(1)).is_empty());
+        // It is the heading over them.
+        let over = format!("{PROSE}<div id=comments><h3>3 Responses to Gates</h3>{PROSE}</div>");
+        assert_eq!(found(&over, &article, Some(1)).len(), 2);
         // A few words are no article.
         let html = format!("<p>Gates.</p>{comments}");
         assert!(found(&html, &article, None).is_empty());

@@ -43,7 +43,7 @@ pub(super) fn decide(
     let title = title.filter(|&at| chances[at] * 2.0 >= threshold);
     let is_whole = reference::keep_whole(outline, hints, said_title, &mut is_kept);
     let comments = comments::under_article(outline, hints, &is_kept, said_title);
-    repair(outline, &mut is_kept, title);
+    repair(outline, chances, threshold, &mut is_kept, title);
     for (is_kept, is_comment) in is_kept.iter_mut().zip(comments) {
         if is_comment {
             *is_kept = include_comments;

@@ -1,5 +1,5 @@
 //! Makes whole what has no meaning in part: tables and lists with holes, code cut out of the text around it, a page
-//! without its title. Reads the outline; knows nothing of probabilities.
+//! without its title. Reads the outline, and of probabilities only how far a table is from being kept.
 
 use super::super::outline::{Block, Kind, NodeId, Outline, PAGE, Role, Shape};
 
@@ -10,9 +10,22 @@ const FEW_BLOCKS: usize = 2;
 const PRICE_BLOCKS_MAX: usize = 5;
 /// What a few words are.
 const FEW_WORDS: u32 = 8;
+/// A table with so many rows and columns holds figures: no cell of it says much alone.
+const GRID_MIN: u32 = 3;
+/// Between the text of a page it is kept from this part of the threshold on.
+const GRID_DOUBT: f32 = 0.4;
+/// The text stands at most so many levels above it.
+const GRID_HOPS_MAX: usize = 2;
 
 /// `title` is the block that says the page's title.
-pub(super) fn repair(outline: &Outline, is_kept: &mut [bool], title: Option<usize>) {
+pub(super) fn repair(
+    outline: &Outline,
+    chances: &[f32],
+    threshold: f32,
+    is_kept: &mut [bool],
+    title: Option<usize>,
+) {
+    keep_grids(outline, chances, threshold, is_kept);
     keep_whole(outline, is_kept);
     keep_title(outline, is_kept, title);
     close_gaps(outline, is_kept);
@@ -118,6 +131,78 @@ fn keep_title(outline: &Outline, is_kept: &mut [bool], title: Option<usize>) {
     }
 }
 
+/// The model judges cell by cell, and doubts each. A table of figures between the text of a page is judged as a whole.
+fn keep_grids(outline: &Outline, chances: &[f32], threshold: f32, is_kept: &mut [bool]) {
+    let is_grid = |node: NodeId| match outline.node(node).shape {
+        Shape::Table(facts) => {
+            let facts = &outline.tables[facts as usize];
+            facts.is_data() && facts.rows.min(u32::from(facts.columns)) >= GRID_MIN
+        }
+        _ => false,
+    };
+    let mut grids = vec![Grid::default(); outline.nodes.len()];
+    let mut kept_words = vec![0_u32; outline.nodes.len()];
+    let mut chain = Vec::new();
+    let grid_of = |block: &Block, chain: &mut Vec<NodeId>| {
+        outline.containers(block.node, chain);
+        chain.iter().copied().find(|&node| is_grid(node))
+    };
+    for (at, block) in outline.blocks.iter().enumerate() {
+        if is_kept[at] {
+            kept_words[block.node as usize] += block.words;
+        }
+        if let Some(grid) = grid_of(block, &mut chain) {
+            grids[grid as usize].add(block, chances[at]);
+        }
+    }
+    for id in (1..outline.nodes.len()).rev() {
+        kept_words[outline.nodes[id].parent as usize] += kept_words[id];
+    }
+    for (at, block) in outline.blocks.iter().enumerate() {
+        let grid = grid_of(block, &mut chain);
+        is_kept[at] |= grid.is_some_and(|node| {
+            grids[node as usize].is_likely(threshold * GRID_DOUBT)
+                && stands_in_text(outline, &kept_words, node)
+        });
+    }
+}
+
+/// What the cells of a table of figures come to.
+#[derive(Clone, Copy, Default)]
+struct Grid {
+    words: f32,
+    link_words: f32,
+    likely_words: f32,
+}
+
+impl Grid {
+    fn add(&mut self, block: &Block, chance: f32) {
+        // An empty picture is a word, too.
+        let words = (block.words + 1) as f32;
+        self.words += words;
+        self.link_words += block.link_words as f32;
+        self.likely_words += words * chance;
+    }
+
+    fn is_likely(&self, chance: f32) -> bool {
+        self.likely_words > self.words * chance && self.link_words * 3.0 < self.words
+    }
+}
+
+/// Whether most of what is kept beside a table stands right around it.
+fn stands_in_text(outline: &Outline, kept_words: &[u32], table: NodeId) -> bool {
+    let own = kept_words[table as usize];
+    let mut around = table;
+    for _ in 0..GRID_HOPS_MAX {
+        around = outline.node(around).parent;
+        let beside = kept_words[around as usize] - own;
+        if beside > 0 {
+            return beside * 2 > kept_words[PAGE as usize] - own;
+        }
+    }
+    false
+}
+
 /// What is kept of a table's row, of a table of data or of a plain list.
 #[derive(Clone, Copy, Default)]
 struct Part {
@@ -203,12 +288,38 @@ mod tests {
         kept.map(|at| text(at).to_owned()).collect()
     }
 
+    /// Standings were lost, and with them most of their page, because no cell alone was likely to be content.
+    #[test]
+    fn a_table_of_figures_in_the_text_is_judged_as_a_whole() {
+        let row = "<tr><td>Orrin<td>12<td>7</tr>";
+        let table = format!("<table>{}</table>", row.repeat(4));
+        let kept = |html: &str, chance: f32| {
+            let outline = outline(html);
+            let is_text = |block: &Block| outline.markdown(block).contains("gate");
+            let mut is_kept: Vec<bool> = outline.blocks.iter().map(is_text).collect();
+            let chances = vec![chance; outline.blocks.len()];
+            keep_grids(&outline, &chances, 0.4, &mut is_kept);
+            is_kept.iter().filter(|is_kept| **is_kept).count()
+        };
+        let text = "<p>The gate squeaks when it rains.</p>";
+        let page = format!("<div>{text}{table}</div>");
+        assert_eq!(kept(&page, 0.25), 13);
+        assert_eq!(kept(&page, 0.15), 1);
+        // Beside the text, not in it; two columns; links.
+        let aside = format!("<div><div>{text}</div></div><div><div><div>{table}</div></div></div>");
+        let pairs = page.replace("<td>7", "");
+        let links = page.replace("<td>", "<td><a href=/a>");
+        for other in [aside, pairs, links] {
+            assert_eq!(kept(&other, 0.25), 1, "{other}");
+        }
+    }
+
     #[test]
     fn a_row_of_data_is_kept_whole() {
         let long =
-            "The gate of this garden squeaks whenever the wind turns to the north in autumn.";
+            ["The gate of this garden squeaks whenever the wind turns to the north."; 6].join(" ");
         let data = format!("<table><tr><th>Place<th>Note<tr><td>Orrin<td>{long}</table>");
-        assert_eq!(kept(&data), ["Orrin", long]);
+        assert_eq!(kept(&data), ["Orrin", &long]);
     }
 
     /// Comments and headlines in tables of their own were kept with an article, because all of them stood in one row.
