@@ -552,7 +552,16 @@ impl Buyers {
                 .world
                 .violation(format!("{message:?} was delivered for nothing"));
         };
-        let (wish, known) = (self.wish(message), self.signed[signed].clone());
+        let known = self.signed[signed].clone();
+        let stated = self.wish(message);
+        // What the request of a credit does not state is as it was bought.
+        let is_partly_stated = matches!(message, Message::Credit { .. })
+            && (stated.targets, stated.level) == (known.wish.targets, known.wish.level)
+            && stated.with.is_empty();
+        let wish = match is_partly_stated {
+            true => known.wish,
+            false => stated,
+        };
         let mut wrong = Vec::new();
         let mut need = |holds: bool, what: &str| {
             if !holds {
