@@ -73,7 +73,7 @@ impl Limits {
         }
     }
 
-    /// Puts other quotas in force. Where one has changed, everybody starts with all of it; the others count on.
+    /// Puts other quotas in force. Where one has changed, every client starts with the full quota; the others keep their counts.
     pub fn set(&self, quotas: &Quotas) {
         for class in RateClass::ALL {
             self.replace(&self.clients[class as usize], quotas.of(class));

@@ -59,3 +59,14 @@ pub(super) fn outline(html: &str) -> outline::Outline {
     reader.read(html).expect("a small page");
     reader.finish().expect("a whole page").finish().0
 }
+
+/// The texts that a rule of the selection leaves, if only those with `gate` in them were kept before.
+pub(super) fn kept_by(rule: fn(&outline::Outline, &mut [bool]), html: &str) -> Vec<String> {
+    let outline = outline(html);
+    let text = |at: usize| outline.markdown(&outline.blocks[at]);
+    let blocks = 0..outline.blocks.len();
+    let mut is_kept: Vec<bool> = blocks.clone().map(|at| text(at).contains("gate")).collect();
+    rule(&outline, &mut is_kept);
+    let kept = blocks.filter(|&at| is_kept[at]);
+    kept.map(|at| text(at).to_owned()).collect()
+}

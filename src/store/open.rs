@@ -274,7 +274,7 @@ fn start(
 ) -> Result<Opened, OpenError> {
     let room = DiskSpace::of(path, &settings);
     transact(&database, |transaction| {
-        let mut tables = Tables::created(transaction, room.allowed(&settings))?;
+        let mut tables = Tables::create(transaction, room.allowed(&settings))?;
         if tables.meta.get(SCHEMA)?.is_none() {
             tables.meta.insert(SCHEMA, SCHEMA_VERSION)?;
         }

@@ -76,8 +76,8 @@ macro_rules! tables {
                 }
             }
 
-            /// The same of a file that may lack some, which are created.
-            pub(in crate::store) fn created(
+            /// The same of a file that may lack some: creates those.
+            pub(in crate::store) fn create(
                 transaction: &'txn WriteTransaction,
                 allowed: Allowed,
             ) -> Result<Self, redb::TableError> {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::ITEMS_MAX;
 
-/// The JSON values of one script; those before a mistake that cannot be mended.
+/// The JSON values of one script; those before a mistake that cannot be repaired.
 pub(super) fn values(script: &str) -> Vec<Value> {
     let script = bare(script);
     if script.is_empty() {
@@ -27,9 +27,9 @@ pub(super) fn values(script: &str) -> Vec<Value> {
     if is_whole {
         return values;
     }
-    let (mended, _) = read(&repair(script));
-    if mended.len() >= values.len() {
-        mended
+    let (repaired, _) = read(&repair(script));
+    if repaired.len() >= values.len() {
+        repaired
     } else {
         values
     }

@@ -95,19 +95,12 @@ fn is_apart(outline: &Outline, kept: &[u64], mut node: NodeId) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::tests::outline;
+    use super::super::super::tests::kept_by;
     use super::*;
 
     /// Which blocks stay, if only those with `gate` in them were kept.
     fn kept(html: &str) -> Vec<String> {
-        let outline = outline(html);
-        let text = |at: usize| outline.markdown(&outline.blocks[at]);
-        let mut is_kept: Vec<bool> = (0..outline.blocks.len())
-            .map(|at| text(at).contains("gate"))
-            .collect();
-        keep_bylines(&outline, &mut is_kept);
-        let kept = (0..outline.blocks.len()).filter(|&at| is_kept[at]);
-        kept.map(|at| text(at).to_owned()).collect()
+        kept_by(keep_bylines, html)
     }
 
     fn post(author: &str, text: &str) -> String {

@@ -273,19 +273,12 @@ fn keep_whole(outline: &Outline, is_kept: &mut [bool]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::tests::outline;
+    use super::super::super::tests::{kept_by, outline};
     use super::*;
 
     /// The texts that stay, if those with `gate` in them were kept.
     fn kept(html: &str) -> Vec<String> {
-        let outline = outline(html);
-        let text = |at: usize| outline.markdown(&outline.blocks[at]);
-        let mut is_kept: Vec<bool> = (0..outline.blocks.len())
-            .map(|at| text(at).contains("gate"))
-            .collect();
-        keep_whole(&outline, &mut is_kept);
-        let kept = (0..outline.blocks.len()).filter(|&at| is_kept[at]);
-        kept.map(|at| text(at).to_owned()).collect()
+        kept_by(keep_whole, html)
     }
 
     /// Standings were lost, and with them most of their page, because no cell alone was likely to be content.

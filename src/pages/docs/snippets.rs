@@ -43,7 +43,7 @@ macro_rules! snippet {
 
 /// What stands for a report's id in the examples.
 const SAMPLE_REPORT: &str =
-    "`ppr_sample` is the free sample report; put the id of yours in its place.";
+    "`ppr_sample` is the free sample report; replace it with the id of your report.";
 
 /// Every example, in the order of the page.
 #[rustfmt::skip]
