@@ -15,7 +15,6 @@ mod disk_space;
 mod due;
 mod goods;
 mod handle;
-mod lazy_table;
 mod leads;
 mod ledger;
 mod migrate;
