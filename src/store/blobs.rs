@@ -1,7 +1,6 @@
 //! Blobs by SHA-256, stored once and shared. Each has an expiry that users only extend; an unsettled sale holds its blobs
 //! under its own key until it ends.
 
-use redb::ReadableTable;
 use sha2::{Digest, Sha256};
 
 use crate::domain::keys::PaymentKey;

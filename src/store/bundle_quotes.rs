@@ -1,7 +1,7 @@
 //! Receipts of quotes for bundles, retained 7 days like those of pages and reports. Those that were paid for do not
 //! count toward the bound, and are whole for 7 days more.
 
-use redb::{ReadableTable, ReadableTableMetadata};
+use redb::ReadableTableMetadata;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::bundle::Bundle;

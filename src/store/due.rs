@@ -2,8 +2,6 @@
 
 use std::ops::Bound;
 
-use redb::ReadableTable;
-
 use crate::domain::keys::PaymentKey;
 use crate::domain::time::UnixSeconds;
 use crate::store::StoreError;

@@ -1,7 +1,6 @@
 //! The goods of sales. A sale's blobs are held under its payment's key. Its page enters the cache once the payment settles,
 //! and the answer is stored while it can be redelivered. A failed sale deletes its goods, except shared blobs.
 
-use redb::ReadableTable;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::keys::PaymentKey;

@@ -1,6 +1,6 @@
 //! Leads, stored until the operator deletes them, and their unsent notices.
 
-use redb::{ReadableTable, ReadableTableMetadata};
+use redb::ReadableTable;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -172,7 +172,7 @@ impl Tables<'_> {
     }
 
     pub fn leads_count(&self) -> Result<u64, StoreError> {
-        Ok(self.leads.len()?)
+        self.leads.len()
     }
 
     pub fn notice(&self, id: LeadId) -> Result<Option<NoticeRecord>, StoreError> {

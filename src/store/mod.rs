@@ -15,6 +15,7 @@ mod disk_space;
 mod due;
 mod goods;
 mod handle;
+mod lazy_table;
 mod leads;
 mod ledger;
 mod migrate;

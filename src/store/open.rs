@@ -10,8 +10,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use redb::{
-    Builder, Database, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata,
-    TableDefinition,
+    Builder, Database, ReadTransaction, ReadableDatabase, ReadableTableMetadata, TableDefinition,
 };
 
 use sha2::{Digest as _, Sha256};
@@ -275,7 +274,7 @@ fn start(
 ) -> Result<Opened, OpenError> {
     let room = DiskSpace::of(path, &settings);
     transact(&database, |transaction| {
-        let mut tables = Tables::open(transaction, room.allowed(&settings))?;
+        let mut tables = Tables::create(transaction, room.allowed(&settings))?;
         if tables.meta.get(SCHEMA)?.is_none() {
             tables.meta.insert(SCHEMA, SCHEMA_VERSION)?;
         }

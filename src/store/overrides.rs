@@ -1,7 +1,7 @@
 //! Settings that the operator has changed in the console, and the record of what was changed when. Only the operator writes
 //! here.
 
-use redb::{ReadableTable, ReadableTableMetadata};
+use redb::ReadableTable;
 use serde::{Deserialize, Serialize};
 
 use crate::store::StoreError;

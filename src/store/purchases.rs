@@ -1,7 +1,6 @@
 //! What each payer has bought: an index of settled payments, for the payer who signs in. A row is written in the
 //! transaction that settles the payment, and goes after 30 days; the payment's own record stays.
 
-use redb::ReadableTable;
 use sha2::{Digest, Sha256};
 
 use crate::domain::evm::Address;

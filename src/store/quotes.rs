@@ -1,7 +1,6 @@
 //! Quote receipts: what was quoted, retained 7 days (specification section 8) within a bound in bytes, the oldest
 //! leaving first. An expired one leaves a tombstone of its identifier and its end.
 
-use redb::ReadableTable;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::ids::QuoteId;

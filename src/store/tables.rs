@@ -4,12 +4,13 @@
 use std::cmp::Ordering;
 use std::ops::Bound;
 
-use redb::{ReadOnlyTable, ReadTransaction, Table, TableDefinition, WriteTransaction};
+use redb::{ReadOnlyTable, ReadTransaction, TableDefinition, WriteTransaction};
 use serde::de::DeserializeOwned;
 
 use crate::domain::keys::{CreditHash, IdentifierKey, MailKey, PaymentKey};
 use crate::store::StoreError;
 use crate::store::disk_space::{Allowed, is_full};
+use crate::store::lazy_table::LazyTable;
 use crate::store::record::decode;
 
 pub(in crate::store) type Hash = [u8; 32];
@@ -60,22 +61,28 @@ macro_rules! tables {
         $($(#[$doc])* pub(in crate::store) const $definition: TableDefinition<'static, $key, $value> =
             TableDefinition::new($name);)*
 
-        /// All tables, open in the writer's transaction.
+        /// All tables in the writer's transaction, each opened when it is first used.
         pub struct Tables<'txn> {
-            $(pub(in crate::store) $field: Table<'txn, $key, $value>,)*
+            $(pub(in crate::store) $field: LazyTable<'txn, $key, $value>,)*
             pub(in crate::store) allowed: Allowed,
         }
 
         impl<'txn> Tables<'txn> {
-            /// Opens every table, creating those that are not there.
-            pub(in crate::store) fn open(
+            /// All tables of a file that has each of them.
+            pub(in crate::store) fn new(transaction: &'txn WriteTransaction, allowed: Allowed) -> Self {
+                Tables {
+                    $($field: LazyTable::new(transaction, $definition),)*
+                    allowed,
+                }
+            }
+
+            /// The same of a file that may lack some: creates those.
+            pub(in crate::store) fn create(
                 transaction: &'txn WriteTransaction,
                 allowed: Allowed,
             ) -> Result<Self, redb::TableError> {
-                Ok(Tables {
-                    $($field: transaction.open_table($definition)?,)*
-                    allowed,
-                })
+                $(transaction.open_table($definition)?;)*
+                Ok(Tables::new(transaction, allowed))
             }
         }
 

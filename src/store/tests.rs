@@ -357,13 +357,7 @@ async fn a_newer_file_is_refused() {
     let opened = SETTINGS.create(&folder.file()).expect("creates");
     opened
         .store
-        .write(|tables| {
-            tables
-                .meta
-                .insert("schema", 99)
-                .map(drop)
-                .map_err(StoreError::from)
-        })
+        .write(|tables| tables.meta.insert("schema", 99).map(drop))
         .await
         .expect("writes");
     opened.store.close().await.expect("closes");

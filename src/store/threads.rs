@@ -188,7 +188,7 @@ fn commit(
 ) -> Result<(), StoreError> {
     let mut answers: Vec<Answer> = Vec::with_capacity(batch.len());
     let outcome = transact(database, |transaction| {
-        let mut tables = Tables::open(transaction, allowed)?;
+        let mut tables = Tables::new(transaction, allowed);
         for job in batch.drain(..) {
             answers.push(job(&mut tables)?);
         }

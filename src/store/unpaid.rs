@@ -1,8 +1,6 @@
 //! Free records. Each kind has a limit in bytes; at the limit the oldest are deleted, or, if somebody waits for a reply, new
 //! ones are refused. The totals are stored and change in the records' transactions.
 
-use redb::ReadableTable;
-
 use crate::domain::lead::{Lead, LeadStatus};
 use crate::domain::order::{Order, OrderState};
 use crate::domain::time::UnixSeconds;

@@ -82,6 +82,14 @@ impl Ask {
         bytes
     }
 
+    /// The answer of a service that may end meanwhile: none if it did not answer in full.
+    pub(crate) fn try_send(&self) -> Option<Answer> {
+        let mut stream = TcpStream::connect(self.address).ok()?;
+        stream.set_read_timeout(Some(ANSWER_TIME_MAX)).ok()?;
+        let _ = stream.write_all(&self.bytes());
+        Answer::parse_whole(&read_all(&mut stream))
+    }
+
     pub(crate) fn send(&self) -> Answer {
         let answer = raw(self.address, &self.bytes());
         let length = answer
@@ -156,6 +164,14 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    /// None for one that breaks off before its end.
+    pub(crate) fn parse_whole(bytes: &[u8]) -> Option<Answer> {
+        let is_head = bytes.windows(4).any(|window| window == b"\r\n\r\n");
+        let answer = is_head.then(|| Answer::parse(bytes))?;
+        let length = answer.header("content-length")?.parse().ok();
+        (length == Some(answer.body.len())).then_some(answer)
+    }
+
     pub(crate) fn parse(bytes: &[u8]) -> Answer {
         let shown = || String::from_utf8_lossy(bytes).into_owned();
         let end = bytes

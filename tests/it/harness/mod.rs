@@ -339,17 +339,7 @@ impl Rig {
 
     /// What the operator's socket answers to a request without a body.
     pub(crate) fn operate(&self, method: &str, target: &str) -> Answer {
-        let socket = &self.app().config.socket;
-        let mut stream = UnixStream::connect(socket).expect("the operator's socket answers");
-        let head = format!(
-            "{method} {target} HTTP/1.1\r\nHost: operator\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-        );
-        stream
-            .write_all(head.as_bytes())
-            .expect("the socket takes it");
-        let mut bytes = Vec::new();
-        stream.read_to_end(&mut bytes).expect("an answer");
-        Answer::parse(&bytes)
+        operate(&self.app().config.socket, method, target).expect("the operator's socket answers")
     }
 
     /// An unpaid request for a page.
@@ -398,6 +388,18 @@ impl Drop for Rig {
             runtime.shutdown_background();
         }
     }
+}
+
+/// What an operator's socket answers to a request without a body; none if the service ends before its answer does.
+pub(crate) fn operate(socket: &Path, method: &str, target: &str) -> Option<Answer> {
+    let mut stream = UnixStream::connect(socket).ok()?;
+    let head = format!(
+        "{method} {target} HTTP/1.1\r\nHost: operator\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).ok()?;
+    let mut bytes = Vec::new();
+    let _ = stream.read_to_end(&mut bytes);
+    Answer::parse_whole(&bytes)
 }
 
 pub(crate) fn order(target_url: &str, tier: &str) -> Value {

@@ -183,20 +183,30 @@ impl Service {
         Service::spawn(shell)
     }
 
+    /// The same with a data file that may be damaged: what a program said that did not start. `check` asks for all of
+    /// the file to be looked at.
+    pub(crate) fn try_start(resolved: &Resolved, check: bool) -> Result<Service, Vec<String>> {
+        let mut command = serve(resolved, &[]);
+        command.args(check.then_some("--check"));
+        Service::spawn_unless_held(command)
+    }
+
+    fn spawn(command: Command) -> Service {
+        match Service::spawn_unless_held(command) {
+            Ok(service) => service,
+            Err(seen) => panic!("the service does not say where it is: {seen:#?}"),
+        }
+    }
+
     /// Starts it anew while another test's process, between its fork and its own program, still holds the data file that
     /// this test has closed.
-    fn spawn(mut command: Command) -> Service {
+    fn spawn_unless_held(mut command: Command) -> Result<Service, Vec<String>> {
         let end = Instant::now() + START_TIME_MAX;
         loop {
             match Service::try_spawn(&mut command, end) {
-                Ok(service) => return service,
-                Err(seen) => {
-                    let is_held = seen.iter().any(|line| line.contains(HELD));
-                    assert!(
-                        is_held && Instant::now() < end,
-                        "the service does not say where it is: {seen:#?}"
-                    );
-                }
+                Err(seen)
+                    if seen.iter().any(|line| line.contains(HELD)) && Instant::now() < end => {}
+                started => return started,
             }
         }
     }
