@@ -312,15 +312,14 @@ pub static ROUTES: &[Row] = &[
         statuses: &[400, 402, 409, 413, 415, 422, 503],
         ..paid("Redeem the retry credit of an accepted payment, with the body that was sent with it") }),
 
-    // Reading again what was paid. Directories take 40 operations of OpenAPI: these are left out, like others that few
-    // call, and /llms-full.txt describes them
+    // Reading again what was paid
     get("/v1/x402/purchases", run!(purchases::list), Endpoint {
-        query: &[LIMIT, BEFORE], needs: &[SIGN_IN], statuses: &[402, 422, 503], rate: RateClass::Quote, in_openapi: false,
+        query: &[LIMIT, BEFORE], needs: &[SIGN_IN], answers: &[Schema::Purchases], statuses: &[402, 422, 503], rate: RateClass::Quote,
         tool: Some("list_purchases"),
         ..Endpoint::new(Tag::Reports, "Your purchases of the last 30 days, for the wallet that paid; spends nothing") }),
     get("/v1/x402/purchases/{purchase_id}", run!(purchases::read), Endpoint {
-        needs: &[SIGN_IN], statuses: &[402, 404, 410, 503], rate: RateClass::Quote, in_openapi: false,
-        tool: Some("read_purchase"),
+        needs: &[SIGN_IN], answers: &[Schema::Page, Schema::Pages, Schema::Report, Schema::BundleReport, Schema::CheckReport],
+        statuses: &[402, 404, 410, 503], rate: RateClass::Quote, tool: Some("read_purchase"),
         ..Endpoint::new(Tag::Reports, "Read the answer of one of your purchases again, while it is stored; spends nothing") }),
 
     // Legacy
@@ -377,7 +376,7 @@ pub static ROUTES: &[Row] = &[
         gives: "text/markdown", statuses: &[404, 410, 503], rate: RateClass::Quote,
         tool: Some("report_source"), ..Endpoint::new(Tag::Reports, "The text that a report's citations are slices of, and its source hash covers") }),
     get("/v1/proof-pack/reports/{report_id}/screenshot", run!(reports::screenshot), Endpoint {
-        gives: "image/png", in_openapi: false, statuses: &[404, 410, 503], rate: RateClass::Quote,
+        gives: "image/png", statuses: &[404, 410, 503], rate: RateClass::Quote,
         ..Endpoint::new(Tag::Reports, "The picture of the page that a report was bought with") }),
     get("/v1/proof-pack/reports/{report_id}/verify", run!(reports::verify), Endpoint {
         statuses: &[404, 410, 503], rate: RateClass::Quote,
@@ -436,7 +435,7 @@ pub static ROUTES: &[Row] = &[
         query: &[SESSION_ID, RECOVERY], statuses: &[202, 404, 410, 503], rate: RateClass::Quote, ..Endpoint::page("A paid bundle") }),
     get("/v1/proof-pack/bundle/recover", run!(delivery::recover), Endpoint {
         query: &[EMAIL, SUBMITTED], needs_query: &["email", "target_url"], gives_status: 202, statuses: &[409, 422, 503], rate: RateClass::Recovery,
-        ..Endpoint::new(Tag::Bundles, "Send the link to a paid bundle again; prefer POST") }),
+        in_openapi: false, ..Endpoint::new(Tag::Bundles, "Send the link to a paid bundle again; prefer POST") }),
     post("/v1/proof-pack/bundle/recover", run!(delivery::recover), Endpoint {
         takes: Some(&RECOVER_REQUEST), gives_status: 202, statuses: &[403, 409, 413, 415, 422, 503], rate: RateClass::Recovery,
         ..Endpoint::new(Tag::Bundles, "Send the link to a paid bundle again, to its buyer's address") }),
@@ -449,10 +448,12 @@ pub static ROUTES: &[Row] = &[
         ..Endpoint::new(Tag::Bundles, "Webhook for the payment provider's checkout events") }) },
 
     // Discovery
-    get("/", run!(discovery::root), Endpoint::new(Tag::Discovery, "The service in brief; a page for browsers")),
+    // Directories take 40 operations of OpenAPI: these, the webhook and the protocols are left out, as what agents call
+    // least. /llms-full.txt describes them.
+    get("/", run!(discovery::root), Endpoint { in_openapi: false, ..Endpoint::new(Tag::Discovery, "The service in brief; a page for browsers") }),
     get("/health", run!(health::health), Endpoint {
         statuses: &[503], tool: Some("service_health"), ..Endpoint::new(Tag::Discovery, "Health of the service") }),
-    get("/metrics", run!(figures::metrics), Endpoint::new(Tag::Discovery, "Counters, as JSON or Prometheus text")),
+    get("/metrics", run!(figures::metrics), Endpoint { in_openapi: false, ..Endpoint::new(Tag::Discovery, "Counters, as JSON or Prometheus text") }),
     get("/discovery/resources", run!(catalogue::resources), Endpoint {
         query: &[TYPE, LIMIT, OFFSET], statuses: &[422], tool: Some("list_resources"),
         ..Endpoint::new(Tag::Discovery, "What is for sale, as directories of x402 list it") }),

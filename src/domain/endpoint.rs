@@ -51,6 +51,8 @@ pub enum Schema {
     Report,
     BundleReport,
     CheckReport,
+    /// What a wallet has bought.
+    Purchases,
     /// A challenge, where that is what was asked for.
     PaymentRequired,
 }
@@ -151,12 +153,13 @@ impl Endpoint {
 }
 
 impl Schema {
-    pub const ALL: [Schema; 6] = [
+    pub const ALL: [Schema; 7] = [
         Schema::Page,
         Schema::Pages,
         Schema::Report,
         Schema::BundleReport,
         Schema::CheckReport,
+        Schema::Purchases,
         Schema::PaymentRequired,
     ];
 
@@ -168,6 +171,7 @@ impl Schema {
             Schema::Report => "ProofPackResponse",
             Schema::BundleReport => "ProofBundleResponse",
             Schema::CheckReport => "CheckResponse",
+            Schema::Purchases => "PurchasesResponse",
             Schema::PaymentRequired => "PaymentRequired",
         }
     }

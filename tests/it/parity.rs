@@ -334,18 +334,9 @@ fn tools_take_what_their_endpoints_take() {
             .filter(|parameter| parameter["in"] != "header" && parameter["name"] != "source")
             .filter_map(|parameter| parameter["name"].as_str().map(str::to_owned))
             .collect();
-        if !row.about.in_openapi {
-            let of_path = row.path.split('/').filter_map(|segment| {
-                let name = segment.strip_prefix('{')?.strip_suffix('}')?;
-                Some(name.to_owned())
-            });
-            let of_query = row.about.query.iter().map(|one| one.name.to_owned());
-            // A header is an argument in small letters.
-            let needs = row.about.needs.iter();
-            let of_header = needs.map(|one| one.name.to_ascii_lowercase().replace('-', "_"));
-            expected.extend(of_path.chain(of_query).chain(of_header));
-            expected.remove("source");
-        }
+        // A header that it cannot do without is an argument in small letters.
+        let needs = row.about.needs.iter();
+        expected.extend(needs.map(|one| one.name.to_ascii_lowercase().replace('-', "_")));
         let others = match row.about.price {
             Price::Of(_) => row.about.or_takes,
             _ => &[],

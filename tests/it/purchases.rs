@@ -60,7 +60,26 @@ fn list(rig: &Rig, wallet: &Wallet) -> Vec<Value> {
     assert_eq!(answer.must("cache-control"), "private, no-store");
     let body = answer.json();
     assert_eq!(body["payer"], wallet.address().to_string());
-    body["purchases"].as_array().expect("a list").clone()
+    let purchases = body["purchases"].as_array().expect("a list").clone();
+    is_described(rig, &purchases);
+    purchases
+}
+
+/// Insists that purchases have the members that openapi.json describes, and all that it promises.
+fn is_described(rig: &Rig, purchases: &[Value]) {
+    let document = rig.get("/openapi.json").expect(200).json();
+    let schema = &document["components"]["schemas"]["PurchasesResponse"]["properties"]["purchases"];
+    let item = &schema["items"];
+    let required = item["required"].as_array().expect("a list");
+    for purchase in purchases {
+        let members = purchase.as_object().expect("an object");
+        for name in members.keys() {
+            assert!(item["properties"][name].is_object(), "{name}");
+        }
+        for name in required {
+            assert!(members.contains_key(name.as_str().expect("text")), "{name}");
+        }
+    }
 }
 
 fn path_of(purchase: &Value) -> String {

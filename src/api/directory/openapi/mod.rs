@@ -72,7 +72,7 @@ fn not_described(app: &App) -> String {
     let omitted = omitted.map(|row| format!("{} {}", row.method.name(), row.path));
     format!(
         "Every GET also supports HEAD, and /v1/x402/access and /v1/x402/proof-pack also stand under /from/{{source}}. \
-         Omitted are HEAD, HTML pages, redirects (/proof-pack/bundle/pay), the documents that /.well-known/api-catalog \
+         Omitted are HEAD, HTML pages, the brief at /, redirects (/proof-pack/bundle/pay), the documents that /.well-known/api-catalog \
          lists, the protocols at {} and {}, the payment provider's webhook ({}), the operator's addresses, and these \
          operations, which /llms-full.txt describes: {}.",
         mcp::PATH,

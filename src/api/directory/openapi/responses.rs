@@ -18,9 +18,6 @@ pub fn responses(app: &App, row: &Row) -> Value {
     if has_markdown(row) {
         content["text/markdown"] = json!({"schema": {"type": "string"}});
     }
-    if row.path == "/" {
-        content["text/html"] = json!({"schema": {"type": "string"}});
-    }
     let mut answer = match about.gives_status {
         303 => json!({
             "description": "Redirect.", "headers": {"Location": text("The next address.")},

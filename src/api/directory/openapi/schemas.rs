@@ -54,6 +54,7 @@ pub fn answer_schema(schema: Schema) -> Value {
         Schema::Report => report_response::<Report>(&["cache", "payment", "ueg_receipt"]),
         Schema::BundleReport => report_response::<BundleReport>(&["payment", "ueg_receipt"]),
         Schema::CheckReport => report_response::<CheckReport>(&["payment", "ueg_receipt"]),
+        Schema::Purchases => purchases_response(),
         Schema::PaymentRequired => payment_required(),
     }
 }
@@ -98,6 +99,44 @@ fn pages_response() -> Value {
             "ueg_receipt",
         ],
         properties,
+    )
+}
+
+/// What a wallet has bought, the newest first.
+fn purchases_response() -> Value {
+    let text = || json!({"type": "string"});
+    let number = || json!({"type": "integer"});
+    let optional = || json!({"type": ["string", "null"]});
+    let mut properties = json!({
+        "purchase_id": text(), "settled_at": number(), "product": {"enum": Product::NAMES}, "quantity": number(),
+        "target_url": text(), "target_urls": {"type": "array", "items": text()}, "question": optional(),
+        "amount": text(), "network": text(), "transaction": text(), "paid_by": text(),
+        "answer_owed": {"type": "boolean"}, "answer_kept": {"type": "boolean"}, "answer_url": text(),
+        "report_id": text(), "report_url": text(), "report_page": text(), "report_expires_at": number(),
+    });
+    for product in Product::ALL {
+        properties[product.level_word()] = json!({"enum": product.level_names()});
+    }
+    let required = [
+        "purchase_id",
+        "settled_at",
+        "product",
+        "quantity",
+        "target_urls",
+        "amount",
+        "network",
+        "answer_owed",
+        "answer_kept",
+        "answer_url",
+    ];
+    let pagination = json!({"limit": number(), "next": optional()});
+    object(
+        &["status", "payer", "purchases", "pagination"],
+        json!({
+            "status": {"const": "success"}, "payer": text(), "retention_days": number(),
+            "purchases": {"type": "array", "items": object(&required, properties)},
+            "pagination": object(&["limit", "next"], pagination),
+        }),
     )
 }
 
