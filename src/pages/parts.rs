@@ -70,6 +70,18 @@ pub(super) fn ways_to_buy(site: &Site<'_>, item: Item<'_>) -> Markup {
     )
 }
 
+/// What the commands need.
+pub(super) fn what_to_install(site: &Site<'_>) -> Markup {
+    html! {
+        p.small.muted {
+            @if let Some(download) = site.download.and_then(safe_href) {
+                a href=(download) { "Download " code { "context402" } } ". "
+            }
+            a href="/quickstart#buyer" { "The quickstart" } " lists what to install and where the key goes."
+        }
+    }
+}
+
 /// A decision's label, in its colour and with its sign, which the stylesheet draws.
 pub(super) fn label(name: &str) -> Markup {
     html! { span class={ "tag sign " (tone(name)) " " (name.replace('_', "-")) } { (label_words(name)) } }
@@ -101,6 +113,13 @@ pub(super) fn share(what: &str, value: f64) -> Markup {
     let value = format!("{:.2}", value.clamp(0.0, 1.0));
     let shown = percent(&value);
     html! { meter min="0" max="1" value=(value) aria-label=(what) { (shown) } (shown) }
+}
+
+/// A word at the beginning of a sentence.
+pub(super) fn capitalized(text: &str) -> String {
+    let mut rest = text.chars();
+    let first = rest.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(rest).collect()
 }
 
 /// `66 %` of `0.66`.
@@ -301,6 +320,12 @@ pub(super) fn day(text: &str) -> Markup {
 /// A time in UTC; programs read the `datetime` attribute.
 pub(super) fn time(at: UnixSeconds) -> Markup {
     moment(at, "%-d %B %Y, %H:%M UTC")
+}
+
+/// The day alone, without its year: `21 Nov`.
+pub(super) fn date(at: UnixSeconds) -> String {
+    let day = at.timestamp();
+    day.map_or_else(|| at.to_string(), |day| day.strftime("%-d %b").to_string())
 }
 
 /// The same for tables: `2026-11-21 22:20`, in UTC.

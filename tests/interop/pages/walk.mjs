@@ -171,7 +171,9 @@ check('a row of a table is read without a broken word, on a phone and on a deskt
     await withPage({ viewport }, async (page) => {
       await page.goto(`${BASE}/proof-pack/sample`);
       assert.ok((await page.locator('.evidence td').count()) > 1, 'the sample cites a row');
-      assert.deepEqual(await brokenWords(page, '.evidence table'), [], `${viewport.width} pixels`);
+      for (const table of ['.evidence table', '.source-text table']) {
+        assert.deepEqual(await brokenWords(page, table), [], `${table}, ${viewport.width} pixels`);
+      }
     });
   }
 });

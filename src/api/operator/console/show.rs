@@ -24,6 +24,20 @@ pub(super) fn text(value: &Value, name: &str) -> Cell {
     }
 }
 
+/// A name of the API in words: `proof pack` for `proof_pack`.
+pub(super) fn words(value: &Value, name: &str) -> Cell {
+    match text(value, name) {
+        Cell::Text(text) => Cell::Text(text.replace('_', " ")),
+        other => other,
+    }
+}
+
+/// The title of a record's page: `Order ord_4475b4943305`.
+pub(super) fn title(kind: &str, id: &str) -> String {
+    let id: String = id.chars().take(ID_CHARACTERS).collect();
+    format!("{kind} {id}")
+}
+
 pub(super) fn number(value: &Value, name: &str) -> Cell {
     match text(value, name) {
         Cell::Text(text) => Cell::Number(text),
@@ -141,7 +155,7 @@ impl List<'_> {
             Block::Pager {
                 told: match count {
                     0 => String::new(),
-                    _ => format!("{} to {last} of {count}", first + 1),
+                    _ => format!("{}–{last} of {count}", first + 1),
                 },
                 newer: (page > 1).then(|| asked.path(self.view, page - 1)),
                 older: (last < count).then(|| asked.path(self.view, page + 1)),

@@ -9,6 +9,7 @@ use crate::app::Shared;
 use crate::domain::amount::Amount;
 use crate::domain::level::Product;
 use crate::domain::refusal::Refusal;
+use crate::domain::time::UnixSeconds;
 use crate::flows::operations::health::NO_CHAIN;
 use crate::flows::quotes::availability;
 use crate::flows::sale::verify_settlement;
@@ -91,7 +92,7 @@ fn numbers(app: &Shared, days: &[DayFigures]) -> Vec<Number> {
             label: "Conversion since start",
             value: percent(settled, asked),
             unit: "",
-            note: format!("{settled} settled of {asked} 402 responses"),
+            note: format!("{settled} settled after {asked} responses with 402"),
             change: None,
         },
     ]
@@ -103,7 +104,10 @@ fn charts(days: &[DayFigures]) -> Vec<Chart> {
         total: shown(days.iter().map(value).fold(0, u64::saturating_add)),
         days: days
             .iter()
-            .map(|day| (ledger::date(day.day), value(day), shown(value(day))))
+            .map(|day| {
+                let at = UnixSeconds::of_day(day.day);
+                (at, value(day), shown(value(day)))
+            })
             .collect(),
     };
     vec![
@@ -191,7 +195,7 @@ fn responses(app: &Shared) -> Block {
     };
     Block::Table {
         caption: "Responses since start",
-        head: vec!["Route", "Responses", "5xx", "Half within", "95 % within"],
+        head: vec!["Route", "Responses", "5xx", "Median", "95th percentile"],
         rows: routes.into_iter().map(row).collect(),
         empty: "No requests yet.",
     }
@@ -393,7 +397,7 @@ fn figures(ledger: &LedgerDay) -> Vec<(&'static str, Cell)> {
 fn lines(caption: &'static str, lines: &[(String, u64, u64)], empty: &'static str) -> Block {
     let row = |(name, sales, units): &(String, u64, u64)| {
         vec![
-            Cell::Text(name.clone()),
+            Cell::Text(name.replace('_', " ")),
             Cell::Number(sales.to_string()),
             Cell::Number(Amount::from_units(*units).to_string()),
         ]

@@ -1,0 +1,55 @@
+//! Sizes and counts as people read them.
+
+/// Bytes in the largest unit that has a whole one: `50.8 GiB`, `12 bytes`.
+pub fn size(bytes: u64) -> String {
+    let mut size = (bytes, 0, "bytes");
+    for unit in ["KiB", "MiB", "GiB", "TiB"] {
+        let (whole, ..) = size;
+        if whole < 1024 {
+            break;
+        }
+        size = (whole / 1024, whole % 1024 * 10 / 1024, unit);
+    }
+    match size {
+        (bytes, _, "bytes") => format!("{bytes} bytes"),
+        (whole, tenths, unit) => format!("{whole}.{tenths} {unit}"),
+    }
+}
+
+/// A count with its thousands apart: `12,000`.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut grouped = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_written_as_people_read_them() {
+        for (bytes, expected) in [
+            (0, "0 bytes"),
+            (1023, "1023 bytes"),
+            (1536, "1.5 KiB"),
+            (52_001 << 20, "50.7 GiB"),
+        ] {
+            assert_eq!(size(bytes), expected);
+        }
+        for (count, expected) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (1_234_567, "1,234,567"),
+        ] {
+            assert_eq!(grouped(count), expected);
+        }
+    }
+}
