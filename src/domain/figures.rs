@@ -1,6 +1,6 @@
 //! Sizes and counts as people read them.
 
-/// Bytes in the largest unit that has a whole one: `50.8 GiB`, `12 bytes`.
+/// Bytes in the largest unit of which there is one at least: `50.8 GiB`, `12 bytes`.
 pub fn size(bytes: u64) -> String {
     let mut size = (bytes, 0, "bytes");
     for unit in ["KiB", "MiB", "GiB", "TiB"] {
@@ -12,6 +12,7 @@ pub fn size(bytes: u64) -> String {
     }
     match size {
         (bytes, _, "bytes") => format!("{bytes} bytes"),
+        (whole, 0, unit) => format!("{whole} {unit}"),
         (whole, tenths, unit) => format!("{whole}.{tenths} {unit}"),
     }
 }
@@ -39,6 +40,7 @@ mod tests {
             (0, "0 bytes"),
             (1023, "1023 bytes"),
             (1536, "1.5 KiB"),
+            (512 << 20, "512 MiB"),
             (52_001 << 20, "50.7 GiB"),
         ] {
             assert_eq!(size(bytes), expected);

@@ -179,7 +179,7 @@ fn tiers() -> Markup {
     html! {
         h2 #tiers { "Tiers" }
         p {
-            "Set the tier in the body, and in the query (" code { "?tier=fresh" } ") or the header "
+            "Set the tier in the body, and in the query as " code { "?tier=fresh" } " or in the header "
             code { "X-Service-Tier" } " so that the challenge asks for the right amount. All must agree. "
             "The default is " strong { (Tier::default().name()) } "."
         }
@@ -192,7 +192,7 @@ fn packs(site: &Site<'_>) -> Markup {
         h2 #packs { "Packs" }
         p {
             "A " a href="/proof-pack" { "Proof Pack" } " is a report on one source. Set the pack like a tier: in the "
-            "body, in the query (" code { "?pack=standard" } ") or in the header " code { "X-Service-Pack" }
+            "body, in the query as " code { "?pack=standard" } " or in the header " code { "X-Service-Pack" }
             ". The default is " strong { (Pack::default().name()) } "."
         }
         (price_lists::pack_table(site.has_model))

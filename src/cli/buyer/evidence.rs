@@ -30,7 +30,7 @@ pub(in crate::cli) struct Args {
     /// How much is read: quick by words alone, standard with the entailment model, deep with more passages
     #[arg(long, value_name = "DEPTH", default_value = Depth::Standard.name(), value_parser = depth)]
     depth: Depth,
-    /// Write JSON: label, findings with their matched and missing terms, notes
+    /// Write JSON: label, findings with matched and missing terms, notes
     #[arg(long, conflicts_with = "jsonl")]
     json: bool,
     /// Read {"id","kind","query","title","sentences","document_text"} per line and write {"id","decision",…} per line,

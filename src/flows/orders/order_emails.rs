@@ -359,7 +359,7 @@ impl OrderEmails {
         let paragraphs = [
             format!("Order {id} is paid but could not be fulfilled: {reason}."),
             format!(
-                "Retry with `context402 orders refulfil {id}`, or refund the payment at the payment provider and record \
+                "Retry with `context402 orders retry {id}`, or refund the payment at the payment provider and record \
                 that with `context402 orders refund {id}`."
             ),
         ];

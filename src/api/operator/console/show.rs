@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::domain::payment::state_in_words;
 use crate::domain::time::UnixSeconds;
 use crate::http::Call;
 use crate::pages::console::{Block, Cell, Tone, VIEWS_PATH};
@@ -183,13 +184,7 @@ pub(super) fn tag(value: &Value, name: &str, tone: impl Fn(&str) -> Tone) -> Cel
 
 /// A state in the terms of card payments, where it has one.
 fn state_name(state: &str) -> String {
-    match state {
-        "held" => "authorized".to_owned(),
-        "kept" => "settling".to_owned(),
-        "released" => "voided".to_owned(),
-        "credit" => "retry credit".to_owned(),
-        other => other.replace('_', " "),
-    }
+    state_in_words(state).replace(['_', '-'], " ")
 }
 
 /// Links to filter by state.

@@ -279,10 +279,7 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
     };
     let renderer = health.renderer();
     let browser = match (&app.outside.renderer, renderer.trouble, renderer.browser) {
-        (None, ..) => tag(
-            "not configured: pages are read without their scripts",
-            Tone::Plain,
-        ),
+        (None, ..) => tag("not configured: scripts of pages are not run", Tone::Plain),
         (Some(_), Some(trouble), _) => tag(&trouble, Tone::Bad),
         (Some(_), None, Some(browser)) => tag(&browser, Tone::Good),
         (Some(_), None, None) => tag("not tried yet", Tone::Plain),
