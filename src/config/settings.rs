@@ -81,7 +81,7 @@ pub static SETTINGS: &[Setting] = &[
     with_example("socket", Text, "/run/context402/operator.sock",
         "The operator's Unix socket, mode 0600. Beside the data file by default."),
     row("service_name", Text, Some("context402"),
-        "The name in payment challenges and on pages, 1 to 32 ASCII characters."),
+        "The name in payment challenges and documents, 1 to 32 ASCII characters. A change needs a restart, because every prepared challenge carries it."),
     with_example("contact", Text, "operator@example.com",
         "Contact for site owners and buyers, shown on pages."),
     with_example("download_url", Text, "https://releases.example.com/context402/",

@@ -1,4 +1,6 @@
-//! Sizes and counts as people read them.
+//! Sizes, counts, amounts and names as people read them.
+
+use crate::domain::amount::Amount;
 
 /// Bytes in the largest unit of which there is one at least: `50.8 GiB`, `12 bytes`.
 pub fn size(bytes: u64) -> String {
@@ -15,6 +17,24 @@ pub fn size(bytes: u64) -> String {
         (whole, 0, unit) => format!("{whole} {unit}"),
         (whole, tenths, unit) => format!("{whole}.{tenths} {unit}"),
     }
+}
+
+/// An amount with at least two decimals: `0.10`, `1.00`, `0.012`.
+pub fn cents(amount: Amount) -> String {
+    let shown = amount.to_string();
+    match shown.split_once('.') {
+        None => format!("{shown}.00"),
+        Some((whole, fraction)) => format!("{whole}.{fraction:0<2}"),
+    }
+}
+
+/// Text at the beginning of a sentence.
+pub fn capitalized(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters
+        .next()
+        .map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + characters.as_str()
 }
 
 /// A count with its thousands apart: `12,000`.

@@ -13,6 +13,7 @@ pub mod quickstart;
 
 use maud::{Markup, html};
 
+use crate::domain::figures::capitalized;
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::pages::layout::{Layout, layout};
@@ -208,7 +209,7 @@ fn endpoints(site: &Site<'_>, rows: &[Endpoint<'_>]) -> Markup {
             a href="/quickstart#buyer" { "The quickstart" } " lists what to install."
         }
         @for group in groups(rows) {
-            h3 { (capitalised(group)) }
+            h3 { (capitalized(group)) }
             ul.endpoints { @for row in rows.iter().filter(|row| row.group == group) { (endpoint(site, row)) } }
         }
     }
@@ -303,14 +304,6 @@ fn answers(row: &Endpoint<'_>) -> Markup {
             }
         }
     }
-}
-
-fn capitalised(text: &str) -> String {
-    let mut characters = text.chars();
-    let first = characters
-        .next()
-        .map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + characters.as_str()
 }
 
 fn bodies(bodies: &[Body<'_>]) -> Markup {

@@ -4,6 +4,7 @@ use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
 
 use crate::domain::amount::Amount;
+pub(super) use crate::domain::figures::{capitalized, cents};
 use crate::domain::time::UnixSeconds;
 use crate::pages::commands::{self, Item};
 use crate::pages::site::Site;
@@ -115,13 +116,6 @@ pub(super) fn share(what: &str, value: f64) -> Markup {
     html! { meter min="0" max="1" value=(value) aria-label=(what) { (shown) } (shown) }
 }
 
-/// A word at the beginning of a sentence.
-pub(super) fn capitalized(text: &str) -> String {
-    let mut rest = text.chars();
-    let first = rest.next().map(char::to_uppercase);
-    first.into_iter().flatten().chain(rest).collect()
-}
-
 /// `66 %` of `0.66`.
 fn percent(value: &str) -> String {
     let hundredths = value.parse::<f64>().unwrap_or_default() * 100.0;
@@ -181,15 +175,6 @@ pub(super) fn with_links(text: &str) -> Markup {
 
 pub(super) fn usdc(price: Amount) -> Markup {
     html! { (cents(price)) " USDC" }
-}
-
-/// An amount with at least two decimals: `0.10`, `1.00`, `0.012`.
-pub(super) fn cents(amount: Amount) -> String {
-    let shown = amount.to_string();
-    match shown.split_once('.') {
-        None => format!("{shown}.00"),
-        Some((whole, fraction)) => format!("{whole}.{fraction:0<2}"),
-    }
 }
 
 /// `href` only for safe links: http, https, or a path of this service. The caller shows anything else (`javascript:`,

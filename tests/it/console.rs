@@ -510,7 +510,7 @@ fn the_console_shows_figures_charts_and_a_funnel() {
     let page = console.get("/operator").text();
     for shown in [
         "<dt>Revenue today</dt><dd><span class=\"value\">0.03 <small>USDC</small>",
-        "yesterday 0 · 7 days 0.03",
+        "yesterday 0.00 · 7 days 0.03",
         "<dt>Bundles today</dt><dd><span class=\"value\">0.00 <small>USD</small>",
         "Revenue by day: 0.03 USDC in 30 days",
         "<td class=\"num\">0.03 USDC</td>",
@@ -1262,7 +1262,7 @@ fn blocked_hosts_and_payment_links_are_changed_in_the_console() {
     rig.buy(&Wallet::new(), ARTICLE, "fresh")
         .refused(400, "target_blocked");
     assert!(limits().contains("c.example.org ("), "{}", limits());
-    assert!(changes().contains("data-label=\"Act\">reload</td>"));
+    assert!(changes().contains("data-label=\"Change\">reload</td>"));
 
     let cookie = console.cookie.clone();
     rig.restart();
@@ -1274,7 +1274,7 @@ fn blocked_hosts_and_payment_links_are_changed_in_the_console() {
     unset("fetch.blocklist").expect(303);
     rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
     let page = console.get("/operator/console/changes").text();
-    assert!(page.contains("data-label=\"Act\">unset</td>"), "{page}");
+    assert!(page.contains("data-label=\"Change\">unset</td>"), "{page}");
     unset("bundles.builder_link").expect(303);
     assert!(pay(&rig).starts_with(BASE_URL));
 }

@@ -7,6 +7,7 @@ use crate::api::operator::console::show::{Asked, List};
 use crate::api::operator::console::{View, show};
 use crate::app::Shared;
 use crate::domain::amount::Amount;
+use crate::domain::figures::cents;
 use crate::domain::refusal::{Code, Refusal};
 use crate::flows::content::sample::facilitator_mode;
 use crate::http::Call;
@@ -123,7 +124,7 @@ fn explorer(app: &Shared) -> Option<&'static str> {
 fn usdc(payment: &Value) -> Cell {
     let units = payment["amount_units"].as_str();
     let amount = units.and_then(Amount::parse_units);
-    amount.map_or(Cell::Nothing, |amount| Cell::Number(amount.to_string()))
+    amount.map_or(Cell::Nothing, |amount| Cell::Number(cents(amount)))
 }
 
 /// The latest refusals of paid requests.

@@ -250,17 +250,23 @@ fn mail_of(mail: &Value) -> Cell {
 fn sources(order: &Value) -> Block {
     Block::Table {
         caption: "Sources so far",
-        head: vec!["Place", "State", "Code", "Message"],
+        head: vec!["Source", "State", "Code", "Message"],
         rows: show::rows(order, "sources", |source| {
             vec![
-                show::number(source, "place"),
-                show::text(source, "state"),
+                place(source),
+                show::words(source, "state"),
                 show::text(source, "code"),
                 show::text(source, "message"),
             ]
         }),
         empty: "No source is being processed.",
     }
+}
+
+/// Which of the order's sources, counted from 1.
+fn place(source: &Value) -> Cell {
+    let place = source["place"].as_u64();
+    place.map_or(Cell::Nothing, |place| Cell::Number((place + 1).to_string()))
 }
 
 /// The acts that the order's state allows.

@@ -151,7 +151,11 @@ impl List<'_> {
                 caption: self.caption,
                 head: self.head,
                 rows,
-                empty: self.empty,
+                empty: if asked.is_narrowed() {
+                    self.empty
+                } else {
+                    "None yet."
+                },
             },
             Block::Pager {
                 told: match count {

@@ -7,6 +7,7 @@ use crate::api::operator::console::{View, show};
 use crate::api::operator::ledger::{self, DayFigures};
 use crate::app::Shared;
 use crate::domain::amount::Amount;
+use crate::domain::figures::cents;
 use crate::domain::level::Product;
 use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
@@ -126,7 +127,7 @@ fn charts(days: &[DayFigures]) -> Vec<Chart> {
 }
 
 fn usdc_text(units: u64) -> String {
-    Amount::from_units(units).to_string()
+    cents(Amount::from_units(units))
 }
 
 fn dollars(cents: u64) -> String {
@@ -251,9 +252,15 @@ fn renders(app: &Shared) -> Vec<Block> {
             },
         ]
     };
-    let mean = match mean_ms {
-        None => "no page has needed it".to_owned(),
-        Some(ms) => format!("{}.{} s each, with the wait", ms / 1_000, ms / 100 % 10),
+    let waiting = app.outside.renderer.as_ref();
+    let waiting = waiting.map_or(0, |renderer| renderer.waiting());
+    let note = match mean_ms {
+        None => "no page has needed the browser".to_owned(),
+        Some(ms) => format!(
+            "{rendered} of {all} pages; {}.{} s each, including waiting; {waiting} now",
+            ms / 1_000,
+            ms / 100 % 10
+        ),
     };
     vec![
         Block::Heading("Pages rendered since start".to_owned()),
@@ -261,13 +268,7 @@ fn renders(app: &Shared) -> Vec<Block> {
             label: "Rendered",
             value: percent(rendered, all),
             unit: "",
-            note: format!(
-                "{rendered} of {all} pages; {mean}; {} now",
-                app.outside
-                    .renderer
-                    .as_ref()
-                    .map_or(0, |renderer| renderer.waiting())
-            ),
+            note,
             change: None,
         }]),
         Block::Table {
@@ -381,7 +382,7 @@ fn attention(app: &Shared, found: &ledger::Today) -> Vec<Alert> {
 }
 
 fn figures(ledger: &LedgerDay) -> Vec<(&'static str, Cell)> {
-    let usdc = |units| Cell::Text(format!("{} USDC", Amount::from_units(units)));
+    let usdc = |units| Cell::Text(format!("{} USDC", cents(Amount::from_units(units))));
     let cost = ledger
         .gas
         .saturating_add(ledger.facilitator_fee)
@@ -399,7 +400,7 @@ fn lines(caption: &'static str, lines: &[(String, u64, u64)], empty: &'static st
         vec![
             Cell::Text(name.replace('_', " ")),
             Cell::Number(sales.to_string()),
-            Cell::Number(Amount::from_units(*units).to_string()),
+            Cell::Number(cents(Amount::from_units(*units))),
         ]
     };
     Block::Table {
