@@ -102,7 +102,7 @@
         throw new Error(`Refused, and nothing was charged: ${message}`);
       }
     }
-    throw new Error("There is no answer yet. Your payment is kept in this tab: ask again, and you will not be charged twice.");
+    throw new Error("There is no answer yet. Your payment is saved in this tab: try again, and you will not be charged twice.");
   };
 
   const show = ({ reply, answer }) => {

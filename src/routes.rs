@@ -389,7 +389,7 @@ pub static ROUTES: &[Row] = &[
         tool: Some("refresh_report"), ..Endpoint::new(Tag::Reports, "Quote a fresh report, with the findings of the earlier one") }),
     post("/v1/proof-pack/reports/{report_id}/share", run!(reports::share), Endpoint {
         takes: Some(&SHARE_REQUEST), statuses: &[403, 404, 410, 413, 415, 422], rate: RateClass::Quote,
-        ..Endpoint::new(Tag::Reports, "Share a report under a name of its own, listed in the library or not") }),
+        ..Endpoint::new(Tag::Reports, "Share a report under a name of its own, listed among the public reports or not") }),
     delete("/v1/proof-pack/reports/{report_id}/share", run!(reports::unshare), Endpoint {
         statuses: &[404, 410], rate: RateClass::Quote,
         ..Endpoint::new(Tag::Reports, "Stop sharing a report") }),

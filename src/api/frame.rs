@@ -1,5 +1,7 @@
 //! What frames every answer: the facts that each page shows, headers of pages, documents that are made once.
 
+use url::Url;
+
 use crate::app::App;
 use crate::flows::content::sample::facilitator_mode;
 use crate::http::{Call, Reply};
@@ -13,16 +15,18 @@ pub struct Texts {
     network: String,
     asset: String,
     contact: Option<String>,
+    download: Option<String>,
 }
 
 impl Texts {
     pub fn of(app: &App) -> Self {
-        let payment = &app.config.payment;
+        let (payment, effective) = (&app.config.payment, app.reloaded());
         Texts {
             pay_to: payment.pay_to.to_string(),
             network: payment.network.to_string(),
             asset: payment.asset.to_string(),
-            contact: app.reloaded().contact.clone(),
+            contact: effective.contact.clone(),
+            download: effective.download_url.as_ref().map(Url::to_string),
         }
     }
 }
@@ -37,6 +41,7 @@ pub fn site<'a>(app: &'a App, texts: &'a Texts) -> Site<'a> {
         facilitator: facilitator_mode(&app.config),
         version: env!("CARGO_PKG_VERSION"),
         contact: texts.contact.as_deref(),
+        download: texts.download.as_deref(),
         has_model: app.config.entailment_model,
     }
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::cli::{Failure, failed, say};
 use crate::domain::amount::Amount;
+use crate::domain::payment::state_in_words;
 use crate::domain::time::UnixSeconds;
 
 /// A kind of record.
@@ -26,6 +27,8 @@ pub(in crate::cli) type Column = (Cell, &'static str, &'static str);
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cli) enum Cell {
     Text,
+    /// A state of a payment.
+    State,
     /// A number, aligned to the right.
     Right,
     /// An amount in atomic units, as USDC.
@@ -209,6 +212,7 @@ impl Cell {
         };
         match self {
             Cell::Text | Cell::Right => text,
+            Cell::State => state_in_words(&text).to_owned(),
             Cell::Usdc => match Amount::parse_units(&text) {
                 Some(amount) => amount.to_string(),
                 None => text,

@@ -57,7 +57,7 @@ enum Command {
     /// List payments, show one, list the refused ones, or resolve pending settlements
     #[command(subcommand)]
     Payments(payments::Args),
-    /// List stored reports, show one, publish one in the library, or delete one
+    /// List stored reports, show one, publish one, or delete one
     #[command(subcommand, alias = "report")]
     Reports(reports::Args),
     /// Check configuration, DNS, facilitator, chain, clock and disk
@@ -125,6 +125,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "doctor",
             "healthcheck",
             "console",
+            "tls",
             "init",
             "browser",
         ],

@@ -58,7 +58,7 @@ impl Links {
 pub(in crate::config) fn bundles(resolved: &Resolved) -> Result<Bundles, ConfigError> {
     let mut links = [const { None }; Bundle::ALL.len()];
     for bundle in Bundle::ALL {
-        links[bundle as usize] = link(resolved, bundle)?;
+        links[bundle as usize] = link(resolved, &key(bundle))?;
     }
     Ok(Bundles {
         links: Links(links),
@@ -68,15 +68,16 @@ pub(in crate::config) fn bundles(resolved: &Resolved) -> Result<Bundles, ConfigE
     })
 }
 
-fn link(resolved: &Resolved, bundle: Bundle) -> Result<Option<Url>, ConfigError> {
-    let key = key(bundle);
-    if resolved.optional(&key).is_none() {
-        return Ok(None);
+/// An optional address that pages lead to.
+pub(in crate::config) fn link(resolved: &Resolved, key: &str) -> Result<Option<Url>, ConfigError> {
+    match resolved.optional(key) {
+        None => Ok(None),
+        Some(_) => resolved.checked(key, LINK_EXPECTED, usable).map(Some),
     }
-    resolved.checked(&key, LINK_EXPECTED, usable).map(Some)
 }
 
-const LINK_EXPECTED: &str = "the https address of a payment link, without fragment and credentials";
+pub(in crate::config) const LINK_EXPECTED: &str =
+    "an https address, without fragment and credentials";
 
 /// The setting with the payment link of a bundle.
 fn key(bundle: Bundle) -> String {
@@ -84,7 +85,7 @@ fn key(bundle: Bundle) -> String {
 }
 
 /// https, or http on loopback.
-fn usable(text: &str) -> Option<Url> {
+pub(in crate::config) fn usable(text: &str) -> Option<Url> {
     let url = Url::parse(text).ok()?;
     let safe = url.scheme() == "https" || (url.scheme() == "http" && is_loopback_url(text));
     let plain = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();

@@ -1,5 +1,8 @@
 //! The settings that change while the service runs: when the configuration is reloaded, and from the console.
 
+use url::Url;
+
+use crate::config::bundles::{LINK_EXPECTED, usable};
 use crate::config::values::{LINES_EXPECTED, QUOTA_EXPECTED, lines, quota};
 use crate::config::{Config, ConfigError, web};
 
@@ -21,9 +24,11 @@ pub enum LiveKind {
     Quota(fn(&mut Config) -> &mut u64),
     /// What pages and e-mails say, or nothing.
     Text(fn(&mut Config) -> &mut Option<String>),
+    /// An address that pages lead to, or nothing.
+    Page(fn(&mut Config) -> &mut Option<Url>),
 }
 
-use LiveKind::{Hosts, Link, Quota, Text};
+use LiveKind::{Hosts, Link, Page, Quota, Text};
 
 const fn live(key: &'static str, kind: LiveKind) -> Live {
     Live { key, kind }
@@ -31,7 +36,7 @@ const fn live(key: &'static str, kind: LiveKind) -> Live {
 
 /// The settings that change without a restart.
 #[rustfmt::skip]
-pub static LIVE: [Live; 14] = [
+pub static LIVE: [Live; 15] = [
     live("fetch.blocklist", Hosts),
     live("bundles.scout_link", Link),
     live("bundles.builder_link", Link),
@@ -42,6 +47,7 @@ pub static LIVE: [Live; 14] = [
     live("limits.free_fetches_per_day", Quota(|config| &mut config.limits.free_fetches.all)),
     live("limits.free_fetches_of_client_per_day", Quota(|config| &mut config.limits.free_fetches.client)),
     live("contact", Text(|config| &mut config.contact)),
+    live("download_url", Page(|config| &mut config.download_url)),
     live("legal.name", Text(|config| &mut config.legal.name)),
     live("legal.address", Text(|config| &mut config.legal.address)),
     live("legal.email", Text(|config| &mut config.legal.email)),
@@ -95,6 +101,15 @@ impl Config {
                 of(&mut self).clone_from(&value);
                 value.unwrap_or_default()
             }
+            Page(of) => {
+                let value = match text {
+                    "" => None,
+                    text => Some(usable(text).ok_or_else(|| invalid(LINK_EXPECTED))?),
+                };
+                let shown = value.as_ref().map(Url::to_string);
+                *of(&mut self) = value;
+                shown.unwrap_or_default()
+            }
         };
         let shown = match shown.is_empty() {
             true => NOT_SET.to_owned(),
@@ -113,6 +128,7 @@ impl Config {
                 Link => self.bundles.links.clone_from(&other.bundles.links),
                 Quota(of) => *of(&mut self) = *of(&mut other),
                 Text(of) => of(&mut self).clone_from(of(&mut other)),
+                Page(of) => of(&mut self).clone_from(of(&mut other)),
             }
             if let Some((value, origin)) = other.line(key) {
                 self.show(key, value.to_owned(), origin.to_owned());

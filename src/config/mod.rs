@@ -29,6 +29,8 @@ mod tests;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
+use url::Url;
+
 use crate::outside::mailer::Sender;
 use crate::signing::session::Sessions;
 
@@ -67,6 +69,8 @@ pub struct Config {
     pub socket: PathBuf,
     pub service_name: String,
     pub contact: Option<String>,
+    /// Where buyers can download this program.
+    pub download_url: Option<Url>,
     pub legal: Legal,
     pub payment: Payment,
     /// The chain, if an RPC endpoint is configured.
@@ -171,6 +175,7 @@ impl Config {
                 },
             )?,
             contact: resolved.lines_of("contact")?,
+            download_url: bundles::link(resolved, "download_url")?,
             legal: Legal {
                 name: resolved.lines_of("legal.name")?,
                 address: resolved.lines_of("legal.address")?,

@@ -81,9 +81,11 @@ pub static SETTINGS: &[Setting] = &[
     with_example("socket", Text, "/run/context402/operator.sock",
         "The operator's Unix socket, mode 0600. Beside the data file by default."),
     row("service_name", Text, Some("context402"),
-        "The name in payment challenges and on pages, 1 to 32 ASCII characters."),
+        "The name in payment challenges and documents, 1 to 32 ASCII characters. A change needs a restart, because every prepared challenge carries it."),
     with_example("contact", Text, "operator@example.com",
         "Contact for site owners and buyers, shown on pages."),
+    with_example("download_url", Text, "https://releases.example.com/context402/",
+        "Where buyers can download this program for `context402 buy`, an https address. The quickstart and the pages with commands link to it; without it the quickstart says how to build it."),
 
     with_example("legal.name", Text, "Example Data Ltd", "Your legal name, for the terms, privacy and refund pages, which say so if it is missing."),
     with_example("legal.address", Text, "1 Example Street, Example Town", "Your postal address, on the same pages."),

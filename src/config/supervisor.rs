@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::time::Duration;
 
 use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::Directive;
+use tracing_subscriber::filter::{Directive, LevelFilter};
 
 use crate::config::values::ConfigError;
 
@@ -31,15 +31,25 @@ pub fn log_filter(default: &str) -> Result<EnvFilter, ConfigError> {
 }
 
 pub(in crate::config) fn parse_filter(text: &str) -> Result<EnvFilter, ConfigError> {
-    EnvFilter::try_new(text).map_err(|_| {
-        let mut directives = text.split(',').filter(|directive| !directive.is_empty());
-        let is_bad = |directive: &&str| directive.parse::<Directive>().is_err();
-        let bad = directives.find(is_bad).unwrap_or(text);
-        ConfigError::new(format!(
-            "environment CONTEXT402_LOG: \"{bad}\" is not a log directive: write a level (error, warn, info, debug, \
-             trace, off) or target=level, separated by commas, such as info,context402::outside=debug"
-        ))
-    })
+    let mut directives = text.split(',').filter(|directive| !directive.is_empty());
+    let bad = directives.find(|directive| !is_directive(directive));
+    match (bad, EnvFilter::try_new(text)) {
+        (None, Ok(filter)) => Ok(filter),
+        (bad, _) => Err(ConfigError::new(format!(
+            "environment CONTEXT402_LOG: \"{}\" is not a log directive: write a level (error, warn, info, debug, \
+             trace, off) or target=level, separated by commas, such as info,context402::outside=debug",
+            bad.unwrap_or(text)
+        ))),
+    }
+}
+
+/// A word alone is a level or a module of this program: the parser takes any other, such as a mistyped level, for a target
+/// that never logs.
+fn is_directive(text: &str) -> bool {
+    let is_known = text.contains(['=', '['])
+        || text.starts_with(env!("CARGO_PKG_NAME"))
+        || text.parse::<LevelFilter>().is_ok();
+    is_known && text.parse::<Directive>().is_ok()
 }
 
 /// Whether standard error goes to the journal, which reads priority prefixes.

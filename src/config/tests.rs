@@ -195,7 +195,14 @@ fn mistakes_name_the_setting_and_what_to_do() {
 #[test]
 fn a_log_filter_that_cannot_be_read_is_refused_by_its_directive() {
     use super::supervisor::parse_filter;
-    for filter in ["", "warn", "info,context402::outside=debug", "off,"] {
+    for filter in [
+        "",
+        "warn",
+        "DEBUG",
+        "info,context402::outside=debug",
+        "warn,context402::flows",
+        "off,",
+    ] {
         assert!(parse_filter(filter).is_ok(), "{filter:?}");
     }
     for (filter, bad) in [
@@ -205,6 +212,8 @@ fn a_log_filter_that_cannot_be_read_is_refused_by_its_directive() {
         ),
         ("info,hyper=warn=off", "hyper=warn=off"),
         ("\u{FFFD}=", "\u{FFFD}="),
+        ("debugg", "debugg"),
+        ("info, debug", " debug"),
     ] {
         let error = parse_filter(filter).expect_err("a refusal").to_string();
         let begin = format!("environment CONTEXT402_LOG: \"{bad}\" is not a log directive");
@@ -350,10 +359,21 @@ fn what_is_blocked_is_a_host() {
         "93.184.216.34",
         "2606:2800::1",
         "[2606:2800::1]",
+        "my_host",
+        "localhost",
     ] {
         assert_eq!(with(host), Ok(vec![host.to_lowercase()]));
     }
-    for other in ["", "http://example.net/", "a.*.net", ".example.net", "a b"] {
+    for other in [
+        "",
+        "http://example.net/",
+        "a.*.net",
+        ".example.net",
+        "a b",
+        "host!",
+        "a..net",
+        "0x7f.1",
+    ] {
         let wrong = with(other).expect_err("no host");
         assert!(wrong.contains("fetch.blocklist"), "{other}: {wrong}");
     }

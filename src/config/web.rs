@@ -9,6 +9,7 @@ use url::{Host, Url};
 
 use crate::config::settings::{BASE_URL_EXAMPLE, doc};
 use crate::config::{ConfigError, Resolved};
+use crate::domain::target::host_name;
 use crate::outside::network::LabHost;
 
 #[derive(Clone, Debug)]
@@ -49,7 +50,11 @@ pub(in crate::config) fn base_url(resolved: &Resolved) -> Result<String, ConfigE
             && url.fragment().is_none()
             && url.username().is_empty()
             && url.password().is_none();
-        (plain && url.has_host()).then(|| url.as_str().trim_end_matches('/').to_owned())
+        let has_host = match url.host()? {
+            Host::Domain(name) => host_name(name).is_some(),
+            Host::Ipv4(_) | Host::Ipv6(_) => true,
+        };
+        (plain && has_host).then(|| url.as_str().trim_end_matches('/').to_owned())
     })
 }
 
@@ -132,11 +137,10 @@ pub(in crate::config) fn blocklist<'a>(
 
 /// A host in any valid spelling. An invalid one would block nothing.
 fn blocked(text: &str) -> Result<String, ConfigError> {
-    let is_address = text.parse::<IpAddr>().is_ok();
+    let bare = text.trim_start_matches('[').trim_end_matches(']');
+    let is_address = bare.parse::<IpAddr>().is_ok();
     let name = text.strip_prefix("*.").unwrap_or(text);
-    let name = name.strip_suffix('.').unwrap_or(name);
-    let is_name = Host::parse(name).is_ok() && !name.contains('*') && !name.starts_with('.');
-    match is_address || is_name {
+    match is_address || host_name(name).is_some() {
         true => Ok(text.to_lowercase()),
         false => Err(ConfigError::of(
             "fetch.blocklist",

@@ -373,6 +373,26 @@ impl State {
     }
 }
 
+/// States of payments by their names in records and JSON, and as people read them: in the terms of card payments.
+const STATE_WORDS: [(&str, &str); 4] = [
+    ("held", "authorized"),
+    ("kept", "settling"),
+    ("released", "voided"),
+    ("credit", "retry-credit"),
+];
+
+/// A state as people read it.
+pub fn state_in_words(name: &str) -> &str {
+    let found = STATE_WORDS.iter().find(|(known, _)| *known == name);
+    found.map_or(name, |(_, words)| words)
+}
+
+/// The name of a state that was typed as people read it, or by its name.
+pub fn state_of_words(typed: &str) -> &str {
+    let found = STATE_WORDS.iter().find(|(_, words)| *words == typed);
+    found.map_or(typed, |(name, _)| name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::Action::{Deliver, IssueCredit, Reconcile, Settle, VoidCredit, Withhold};

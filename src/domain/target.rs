@@ -252,6 +252,14 @@ fn check_suffix(name: &str) -> Result<(), TargetError> {
     }
 }
 
+/// The canonical form of a host name, public or not: lower case, ASCII, without a final dot.
+pub fn host_name(text: &str) -> Option<String> {
+    match Host::parse(text.strip_suffix('.').unwrap_or(text)).ok()? {
+        Host::Domain(name) => name::check_spelling(&name).is_ok().then_some(name),
+        Host::Ipv4(_) | Host::Ipv6(_) => None,
+    }
+}
+
 /// What to tell anyone who wrote a text that is no target. A bare domain is not guessed at, because what is paid for is
 /// named in full; the sentence gives the address to send instead.
 pub fn explained(text: &str, error: TargetError) -> String {

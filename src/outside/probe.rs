@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use ureq::tls::RootCerts;
 
+use crate::domain::caa::CaaRecord;
 use crate::domain::time::UnixSeconds;
-use crate::outside::network::dns;
+use crate::outside::network::NameServers;
+use crate::outside::network::dns::{self, Failure, Resolver};
 use crate::outside::{agent, roots};
 
 const CONNECT_MAX: Duration = Duration::from_secs(5);
@@ -62,6 +64,18 @@ pub fn get_trusting(url: &str, pem: Option<&[u8]>) -> Result<Probed, NoAnswer> {
 pub fn resolve(host: &str) -> std::io::Result<Vec<IpAddr>> {
     let found = (host, 443).to_socket_addrs()?;
     Ok(found.map(|address| address.ip()).collect())
+}
+
+/// The CAA records that hold for a host.
+pub async fn caa(host: &str, servers: NameServers) -> Result<Vec<CaaRecord>, NoAnswer> {
+    let resolver = Resolver::new(servers);
+    let deadline = tokio::time::Instant::now() + TIME_MAX;
+    resolver.caa(host, deadline).await.map_err(|failure| {
+        NoAnswer(match failure {
+            Failure::TimedOut => "the name servers did not answer in time".to_owned(),
+            Failure::Failed | Failure::NotFound => "the name servers could not tell".to_owned(),
+        })
+    })
 }
 
 /// The name servers that this machine asks.

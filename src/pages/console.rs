@@ -264,10 +264,10 @@ pub fn page(view: &ConsoleView<'_>) -> String {
 pub fn login_page(site: Site<'_>, trouble: Option<&str>) -> String {
     frame(
         site,
-        "Operator",
+        "Sign in",
         &html! {},
         &html! { .sign-in {
-            h1 { "Operator" }
+            h1 { "Sign in to the console" }
             @if let Some(trouble) = trouble { .note.bad role="alert" { p { (trouble) } } }
             form.ask action="/operator/login" method="post" {
                 label for="token" { "Operator token" }
@@ -286,7 +286,7 @@ pub fn login_page(site: Site<'_>, trouble: Option<&str>) -> String {
 pub fn link_page(site: Site<'_>, code: &str) -> String {
     frame(
         site,
-        "Operator",
+        "Sign in",
         &html! {},
         &html! { .sign-in {
             h1 { "Sign in to the console" }

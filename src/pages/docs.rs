@@ -13,6 +13,7 @@ pub mod quickstart;
 
 use maud::{Markup, html};
 
+use crate::domain::figures::capitalized;
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::pages::layout::{Layout, layout};
@@ -179,7 +180,7 @@ fn tiers() -> Markup {
     html! {
         h2 #tiers { "Tiers" }
         p {
-            "Set the tier in the body, and in the query (" code { "?tier=fresh" } ") or the header "
+            "Set the tier in the body, and in the query as " code { "?tier=fresh" } " or in the header "
             code { "X-Service-Tier" } " so that the challenge asks for the right amount. All must agree. "
             "The default is " strong { (Tier::default().name()) } "."
         }
@@ -192,7 +193,7 @@ fn packs(site: &Site<'_>) -> Markup {
         h2 #packs { "Packs" }
         p {
             "A " a href="/proof-pack" { "Proof Pack" } " is a report on one source. Set the pack like a tier: in the "
-            "body, in the query (" code { "?pack=standard" } ") or in the header " code { "X-Service-Pack" }
+            "body, in the query as " code { "?pack=standard" } " or in the header " code { "X-Service-Pack" }
             ". The default is " strong { (Pack::default().name()) } "."
         }
         (price_lists::pack_table(site.has_model))
@@ -208,7 +209,7 @@ fn endpoints(site: &Site<'_>, rows: &[Endpoint<'_>]) -> Markup {
             a href="/quickstart#buyer" { "The quickstart" } " lists what to install."
         }
         @for group in groups(rows) {
-            h3 { (capitalised(group)) }
+            h3 { (capitalized(group)) }
             ul.endpoints { @for row in rows.iter().filter(|row| row.group == group) { (endpoint(site, row)) } }
         }
     }
@@ -303,14 +304,6 @@ fn answers(row: &Endpoint<'_>) -> Markup {
             }
         }
     }
-}
-
-fn capitalised(text: &str) -> String {
-    let mut characters = text.chars();
-    let first = characters
-        .next()
-        .map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + characters.as_str()
 }
 
 fn bodies(bodies: &[Body<'_>]) -> Markup {

@@ -61,7 +61,7 @@ fn reason(status: u16) -> &'static str {
         403 => "Not allowed",
         404 => "Page not found",
         405 => "Method not allowed",
-        409 => "Already in progress",
+        409 => "Not possible now",
         410 => "No longer available",
         413 | 414 => "Too large",
         415 => "Unsupported content type",

@@ -4,6 +4,7 @@ use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
 
 use crate::domain::amount::Amount;
+pub(super) use crate::domain::figures::{capitalized, cents};
 use crate::domain::time::UnixSeconds;
 use crate::pages::commands::{self, Item};
 use crate::pages::site::Site;
@@ -68,6 +69,18 @@ pub(super) fn ways_to_buy(site: &Site<'_>, item: Item<'_>) -> Markup {
             ),
         ],
     )
+}
+
+/// What the commands need.
+pub(super) fn what_to_install(site: &Site<'_>) -> Markup {
+    html! {
+        p.small.muted {
+            @if let Some(download) = site.download.and_then(safe_href) {
+                a href=(download) { "Download " code { "context402" } } ". "
+            }
+            a href="/quickstart#buyer" { "The quickstart" } " lists what to install and where the key goes."
+        }
+    }
 }
 
 /// A decision's label, in its colour and with its sign, which the stylesheet draws.
@@ -162,15 +175,6 @@ pub(super) fn with_links(text: &str) -> Markup {
 
 pub(super) fn usdc(price: Amount) -> Markup {
     html! { (cents(price)) " USDC" }
-}
-
-/// An amount with at least two decimals: `0.10`, `1.00`, `0.012`.
-pub(super) fn cents(amount: Amount) -> String {
-    let shown = amount.to_string();
-    match shown.split_once('.') {
-        None => format!("{shown}.00"),
-        Some((whole, fraction)) => format!("{whole}.{fraction:0<2}"),
-    }
 }
 
 /// `href` only for safe links: http, https, or a path of this service. The caller shows anything else (`javascript:`,
@@ -301,6 +305,12 @@ pub(super) fn day(text: &str) -> Markup {
 /// A time in UTC; programs read the `datetime` attribute.
 pub(super) fn time(at: UnixSeconds) -> Markup {
     moment(at, "%-d %B %Y, %H:%M UTC")
+}
+
+/// The day alone, without its year: `21 Nov`.
+pub(super) fn date(at: UnixSeconds) -> String {
+    let day = at.timestamp();
+    day.map_or_else(|| at.to_string(), |day| day.strftime("%-d %b").to_string())
 }
 
 /// The same for tables: `2026-11-21 22:20`, in UTC.

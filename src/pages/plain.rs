@@ -67,7 +67,7 @@ fn part_markup(site: &Site<'_>, part: &Part<'_>) -> Markup {
             },
             Part::List(items) => ul { @for item in items { li { (item) } } },
             Part::Checks(checks) => (confidence::checks(checks)),
-            Part::Links(links) => ul { @for (label, address) in links { li { (link(label, address)) } } },
+            Part::Links(links) => .actions { @for (label, address) in links { (link(label, address)) } },
             Part::Code { caption, text } => (parts::code(caption, text)),
             Part::ReportForm { target_url, question } => (parts::report_form(site, target_url, question)),
         }
@@ -77,7 +77,7 @@ fn part_markup(site: &Site<'_>, part: &Part<'_>) -> Markup {
 fn link(label: &str, address: &str) -> Markup {
     html! {
         @match parts::safe_href(address) {
-            Some(href) => a href=(href) { (label) },
+            Some(href) => a.button.quiet href=(href) { (label) },
             None => (label),
         }
     }

@@ -108,7 +108,9 @@ fn how_fresh(tier: Tier) -> String {
         CachePolicy::CacheOnly { sample: false } => {
             format!("A cached copy up to {hours} hours old; never fetches")
         }
-        CachePolicy::UpTo { .. } => format!("At most {minutes} minutes old; else fetched"),
+        CachePolicy::UpTo { .. } => {
+            format!("A copy up to {minutes} minutes old, otherwise fetched")
+        }
         CachePolicy::Bypass => "Current page; always fetched".to_owned(),
     }
 }
@@ -120,25 +122,23 @@ fn choose_it(tier: Tier) -> String {
     });
     match (tier.cache(), cheaper) {
         (CachePolicy::CacheOnly { sample: true }, _) => {
-            "to try the service, and for pages that rarely change; if there is no copy, nothing is charged"
+            "Trying the service, and pages that rarely change; without a copy, nothing is charged"
                 .to_owned()
         }
         (CachePolicy::CacheOnly { sample: false }, Some(cheaper)) => {
             format!(
-                "if your client names it; {} delivers the same copies for less",
+                "Clients that are set to it; {} delivers the same copies for less",
                 cheaper.name()
             )
         }
-        (CachePolicy::CacheOnly { sample: false }, None) => {
-            "for pages that rarely change".to_owned()
-        }
+        (CachePolicy::CacheOnly { sample: false }, None) => "Pages that rarely change".to_owned(),
         (CachePolicy::UpTo { age_seconds }, Some(cheaper)) => format!(
-            "if repeated requests within {} minutes should get the same text; for the current page {} costs less",
+            "Getting the same text again within {} minutes; for the current page, {} costs less",
             age_seconds / 60,
             cheaper.name()
         ),
-        (CachePolicy::UpTo { .. }, None) => "for pages that change by the day".to_owned(),
-        (CachePolicy::Bypass, _) => "for prices, news, status pages, and to cite".to_owned(),
+        (CachePolicy::UpTo { .. }, None) => "Pages that change daily".to_owned(),
+        (CachePolicy::Bypass, _) => "Prices, news, status pages, and citations".to_owned(),
     }
 }
 
@@ -150,10 +150,10 @@ mod tests {
     fn the_price_list_says_where_a_cheaper_tier_gives_as_much() {
         assert!(choose_it(Tier::Deep).contains("fresh costs less"));
         assert!(choose_it(Tier::Cached).contains("starter delivers the same"));
-        assert_eq!(choose_it(Tier::Basic), "for pages that change by the day");
+        assert_eq!(choose_it(Tier::Basic), "Pages that change daily");
         assert_eq!(
             how_fresh(Tier::Basic),
-            "At most 60 minutes old; else fetched"
+            "A copy up to 60 minutes old, otherwise fetched"
         );
     }
 

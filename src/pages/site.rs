@@ -28,6 +28,8 @@ pub struct Site<'a> {
     pub version: &'a str,
     /// An e-mail address or an https address, if configured.
     pub contact: Option<&'a str>,
+    /// Where buyers can download the program, if configured.
+    pub download: Option<&'a str>,
     /// Whether the entailment model is used.
     pub has_model: bool,
 }

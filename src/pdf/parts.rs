@@ -1,11 +1,12 @@
 //! The parts that both kinds of document are made of: the decision, quoted passages, risks, what stays open, and how to
 //! check it all.
 
+use crate::domain::figures::capitalized;
 use crate::evidence::Match;
 use crate::evidence::report::action::AgentAction;
 use crate::evidence::report::risks::Severity;
 use crate::pdf::block::{Block, Column, Kind, Span, Style, Table, Tone};
-use crate::pdf::words::{bounded, capital, percent, spoken, when};
+use crate::pdf::words::{bounded, percent, spoken, when};
 
 /// Characters of a passage that are shown; the attached JSON has all of it.
 const EXCERPT_CHARS_MAX: usize = 700;
@@ -85,7 +86,7 @@ impl Opening<'_> {
 
     fn decision(&self) -> Block {
         let disputed = if self.disputed { " – disputed" } else { "" };
-        let label = capital(&spoken(self.label));
+        let label = capitalized(&spoken(self.label));
         let figures = format!(
             "{} that this label is right · {} that it is established · {}",
             percent(self.shares.0),

@@ -1,5 +1,6 @@
 //! The document of one Proof Pack report, and the same as a section of a bundle's.
 
+use crate::domain::figures::capitalized;
 use crate::evidence::bundle::SourceLine;
 use crate::evidence::report::Report;
 use crate::evidence::report::risks::RiskDetail;
@@ -7,7 +8,7 @@ use crate::pdf::block::{Block, Span, Style, Table, Tone};
 use crate::pdf::parts::{
     Opening, Passage, cell, cited, column, command, facts, hash, items, risks,
 };
-use crate::pdf::words::{bounded, capital, day, percent, spoken, when};
+use crate::pdf::words::{bounded, day, percent, spoken, when};
 
 /// Passages of a section; the attached JSON has all.
 const PASSAGES_MAX: usize = 6;
@@ -48,7 +49,7 @@ pub(super) fn section(source: &SourceLine, report: &Report) -> Vec<Block> {
     let id = &source.id;
     let label = format!(
         "{} ({}) · {}",
-        capital(&spoken(report.decision.label.name())),
+        capitalized(&spoken(report.decision.label.name())),
         percent(report.confidence_score),
         spoken(report.agent_action.name())
     );

@@ -9,14 +9,6 @@ pub(super) fn spoken(code: &str) -> String {
     code.replace('_', " ")
 }
 
-pub(super) fn capital(text: &str) -> String {
-    let mut characters = text.chars();
-    let first = characters
-        .next()
-        .map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + characters.as_str()
-}
-
 /// A share as per cent.
 pub(super) fn percent(share: f64) -> String {
     format!("{:.0} %", share.clamp(0.0, 1.0) * 100.0)

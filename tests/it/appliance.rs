@@ -15,9 +15,11 @@ use context402::flows::operations::health;
 use redb::TableDefinition;
 use serde_json::Value;
 
+use crate::harness::name_server::{NameServer, Told};
 use crate::harness::process::{Finished, program_with, run};
 use crate::harness::{
-    ARTICLE, FERRY, FERRY_CLAIM, FRESH, Folder, Rig, Says, Service, Wallet, ask, price, until,
+    ARTICLE, FERRY, FERRY_CLAIM, FRESH, Folder, PAY_TO, Rig, Says, Service, Wallet, ask, price,
+    until,
 };
 
 fn text(path: &Path) -> String {
@@ -501,6 +503,44 @@ fn a_listener_without_a_service_is_told_apart() {
         "{refused}"
     );
     hangs_up.join().expect("no panic");
+}
+
+/// Before an authority refuses to issue, because the name's CAA records name others.
+#[test]
+fn the_doctor_looks_up_caa_records() {
+    let folder = Folder::new();
+    let server = NameServer::start();
+    let config = format!(
+        "base_url = \"https://localhost\"\nlisten = \"127.0.0.1:0\"\ndata_file = \"{}\"\n\
+         [payment]\npay_to = \"{PAY_TO}\"\n[tls]\nacme = true\nhttp_listen = \"off\"\n\
+         [lab]\nname_server = \"{}\"\nacme_directory = \"https://127.0.0.1:9/directory\"\n",
+        text(&folder.path("data.redb")),
+        server.address,
+    );
+    let file = folder.path("config.toml");
+    std::fs::write(&file, config).expect("written");
+    let caa = || {
+        let out = run(&["doctor", "--config", &text(&file)]).out;
+        let line = out.lines().find(|line| line.contains("CAA records"));
+        line.unwrap_or_else(|| panic!("{out}")).to_owned()
+    };
+    let none = caa();
+    assert!(
+        none.starts_with("ok ") && none.contains("localhost has none"),
+        "{none}"
+    );
+    server.put("localhost", Told::Caa(vec![(0, "issue", "ca.example")]));
+    let unknown = caa();
+    assert!(
+        unknown.starts_with("note ") && unknown.contains("does not respond"),
+        "{unknown}"
+    );
+    server.put("localhost", Told::Failure);
+    let failed = caa();
+    assert!(
+        failed.starts_with("note ") && failed.contains("could not tell"),
+        "{failed}"
+    );
 }
 
 /// Everything right, then one thing after the other wrong.

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 
 use context402::domain::amount::Amount;
 use context402::domain::check::CheckDepth;
+use context402::domain::figures::cents;
 use context402::domain::level::Level;
 use context402::outside::clock::Clock;
 use context402::x402::eip3009::SecretKey;
@@ -157,7 +158,7 @@ fn the_demo_s_console_has_a_week_to_show() {
     }
     assert!(days.len() >= 8, "{days:#?}");
     assert_eq!(total, by_day.values().map(|(_, sum)| sum).sum::<u64>());
-    let total = format!("{} USDC", Amount::from_units(total));
+    let total = format!("{} USDC", cents(Amount::from_units(total)));
     assert!(home.contains(&total), "{total}: {home}");
 }
 
@@ -994,6 +995,11 @@ fn payments_are_listed_over_the_socket() {
         assert!(listed.starts_with("CREATED"), "{listed}");
         for part in ["settled", " 0.03 ", &wallet.address().to_string(), ARTICLE] {
             assert!(listed.contains(part), "{part}: {listed}");
+        }
+        // States are typed as they are shown, or as JSON names them.
+        for state in ["authorized", "held"] {
+            let held = run(&["payments", "list", "--config", &config, "--state", state]);
+            assert_eq!(held.expect(0).out, "");
         }
         let key = listed.split_whitespace().last().expect("a key").to_owned();
         // Its beginning is enough.

@@ -510,7 +510,7 @@ fn the_console_shows_figures_charts_and_a_funnel() {
     let page = console.get("/operator").text();
     for shown in [
         "<dt>Revenue today</dt><dd><span class=\"value\">0.03 <small>USDC</small>",
-        "yesterday 0 · 7 days 0.03",
+        "yesterday 0.00 · 7 days 0.03",
         "<dt>Bundles today</dt><dd><span class=\"value\">0.00 <small>USD</small>",
         "Revenue by day: 0.03 USDC in 30 days",
         "<td class=\"num\">0.03 USDC</td>",
@@ -547,15 +547,15 @@ fn leads_orders_reports_and_emails_are_found_by_their_words() {
             .text()
     };
     for (view, words, found) in [
-        ("leads", "ADA", "1 to 1 of 1"),
-        ("leads", "example.com%2Fa", "1 to 2 of 2"),
-        ("leads", "is+it+free", "1 to 2 of 2"),
+        ("leads", "ADA", "1–1 of 1"),
+        ("leads", "example.com%2Fa", "1–2 of 2"),
+        ("leads", "is+it+free", "1–2 of 2"),
         ("leads", "carol", "No such leads."),
-        ("reports", "ferry", "1 to 1 of 1"),
+        ("reports", "ferry", "1–1 of 1"),
         ("reports", "nothing", "No such reports."),
         ("orders", "ada", "No such orders."),
-        ("outbox", "ada%40EXAMPLE.org", "1 to 50 of 51"),
-        ("outbox", "ord_51", "1 to 1 of 1"),
+        ("outbox", "ada%40EXAMPLE.org", "1–50 of 51"),
+        ("outbox", "ord_51", "1–1 of 1"),
         ("outbox", "bob", "No such e-mails."),
     ] {
         let text = page(&format!("{view}?q={words}"));
@@ -563,7 +563,7 @@ fn leads_orders_reports_and_emails_are_found_by_their_words() {
         assert!(text.contains("role=\"search\""), "{view}");
     }
     let second = page("outbox?q=ada&page=2");
-    assert!(second.contains("51 to 51 of 51"), "{second}");
+    assert!(second.contains("51–51 of 51"), "{second}");
     assert!(
         second.contains("href=\"/operator/console/outbox?q=ada&amp;page=1\" rel=\"prev\""),
         "{second}"
@@ -616,7 +616,7 @@ fn payments_are_found_by_payer_transaction_and_target() {
     let found = |words: &str| {
         let path = format!("/operator/console/payments?q={words}");
         let page = console.get(&path).text();
-        page.contains("context fresh") && page.contains("1 to 1 of 1")
+        page.contains("context fresh") && page.contains("1–1 of 1")
     };
     for words in [
         &payer,
@@ -635,7 +635,7 @@ fn payments_are_found_by_payer_transaction_and_target() {
     let far = console
         .get("/operator/console/payments?page=99999999999999999999")
         .text();
-    assert!(far.contains("1 to 1 of 1"), "{far}");
+    assert!(far.contains("1–1 of 1"), "{far}");
 }
 
 /// With a buyer's request id the operator finds why a payment was refused.
@@ -1163,7 +1163,7 @@ fn blocked_hosts_and_payment_links_are_read_again() {
         "example.org",
         "https://buy.sample-shop.org/b",
         "Cached pages",
-        "0 of 512 MiB",
+        "of 512 MiB",
     ] {
         assert!(page.contains(shown), "{shown}: {page}");
     }
@@ -1196,7 +1196,7 @@ fn blocked_hosts_and_payment_links_are_changed_in_the_console() {
     let changes = || console.get("/operator/console/changes").expect(200).text();
     let limits = || console.get("/operator/console/limits").expect(200).text();
     assert!(changes().contains("No setting has been changed."));
-    assert!(limits().contains("a.example.org") && !limits().contains("Use the configuration"));
+    assert!(limits().contains("a.example.org") && !limits().contains("Use the configured value"));
 
     set("fetch.blocklist", "Sample-Site.org\r\nb.example.net").expect(303);
     rig.buy(&Wallet::new(), ARTICLE, "fresh")
@@ -1225,7 +1225,7 @@ fn blocked_hosts_and_payment_links_are_changed_in_the_console() {
         "sample-site.org\nb.example.net",
         "the console",
         "a.example.org (",
-        "Use the configuration",
+        "Use the configured value",
     ] {
         assert!(page.contains(shown), "{shown}: {page}");
     }
@@ -1244,7 +1244,7 @@ fn blocked_hosts_and_payment_links_are_changed_in_the_console() {
         assert!(page.contains(shown), "{shown}: {page}");
     }
     assert_eq!(
-        page.matches("data-label=\"Act\">set</td>").count(),
+        page.matches("data-label=\"Change\">set</td>").count(),
         2,
         "{page}"
     );
@@ -1262,7 +1262,7 @@ fn blocked_hosts_and_payment_links_are_changed_in_the_console() {
     rig.buy(&Wallet::new(), ARTICLE, "fresh")
         .refused(400, "target_blocked");
     assert!(limits().contains("c.example.org ("), "{}", limits());
-    assert!(changes().contains("data-label=\"Act\">reload</td>"));
+    assert!(changes().contains("data-label=\"Change\">reload</td>"));
 
     let cookie = console.cookie.clone();
     rig.restart();
@@ -1274,7 +1274,7 @@ fn blocked_hosts_and_payment_links_are_changed_in_the_console() {
     unset("fetch.blocklist").expect(303);
     rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
     let page = console.get("/operator/console/changes").text();
-    assert!(page.contains("data-label=\"Act\">unset</td>"), "{page}");
+    assert!(page.contains("data-label=\"Change\">unset</td>"), "{page}");
     unset("bundles.builder_link").expect(303);
     assert!(pay(&rig).starts_with(BASE_URL));
 }
@@ -1397,6 +1397,20 @@ fn contact_and_legal_details_are_changed_in_the_console() {
 
     set("legal.email", "law@example.org").expect(303);
     assert_eq!(says("law@example.org"), ["/terms", "/terms as markdown"]);
+    // Where buyers get the program: without an address the quickstart says how to build it.
+    let quickstart = || rig.get("/quickstart").text();
+    assert!(quickstart().contains("cargo install"));
+    set("download_url", "https://releases.example.org/context402/").expect(303);
+    assert!(quickstart().contains("<a href=\"https://releases.example.org/context402/\">Download"));
+    assert!(!quickstart().contains("cargo install"));
+    assert!(
+        rig.get("/buy?target_url=https%3A%2F%2Fexample.com")
+            .text()
+            .contains("releases.example.org")
+    );
+    for wrong in ["http://releases.example.org/", "javascript:alert(1)", "a"] {
+        set("download_url", wrong).expect(400);
+    }
     set("legal.address", "1 Example Street, Oslo\r\nNorway").expect(303);
     set("legal.name", "<b>Example & Sons</b>").expect(303);
     let page = rig.get("/terms").text();
@@ -1414,7 +1428,7 @@ fn contact_and_legal_details_are_changed_in_the_console() {
     for shown in [
         ">1 Example Street, Oslo\nNorway</textarea>",
         "old@example.org (",
-        "Use the configuration",
+        "Use the configured value",
     ] {
         assert!(page.contains(shown), "{shown}: {page}");
     }

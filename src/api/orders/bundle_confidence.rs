@@ -105,6 +105,7 @@ fn sources(sorted: &Sorted) -> Check {
             let reason = first.map_or("No source was given.", |first| &first.reason);
             (Status::Fail, format!("None is allowed. {reason}"))
         }
+        (1, 0) => (Status::Pass, "The source has a public address.".to_owned()),
         (taken, 0) => (
             Status::Pass,
             format!("All {taken} sources have public addresses."),

@@ -45,7 +45,7 @@ pub(in crate::cli) struct Args {
     /// Buy a report on what several pages say together: scout, builder or audit
     #[arg(long, conflicts_with_all = ["tier", "pack"], value_parser = parse_bundle)]
     bundle: Option<Bundle>,
-    /// Have each claim of the text in this file checked against the pages; - is standard input
+    /// Check each claim of the text in this file against the pages; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["tier", "pack", "bundle", "question"])]
     check: Option<PathBuf>,
     /// How thoroughly to check a text: quick or standard
@@ -60,10 +60,10 @@ pub(in crate::cli) struct Args {
     /// Whether the seller opens the page in a browser: never, auto or always
     #[arg(long, value_name = "never|auto|always", value_parser = parse_render)]
     render: Option<Render>,
-    /// Have the comments under articles read, too
+    /// Also read the comments under articles
     #[arg(long)]
     include_comments: bool,
-    /// Have a picture of the page added to a deep report
+    /// Add a screenshot of the page to a deep report
     #[arg(long, requires = "pack")]
     screenshot: bool,
     /// The seller's base address

@@ -189,7 +189,7 @@ pub(in crate::cli) fn lines(report: &CheckReport, names: &[String]) -> Vec<Strin
 
 fn claim(claim: &CheckedClaim) -> Vec<String> {
     let told = match (claim.label, claim.no_grounding_reason) {
-        (Some(label), _) => label.name().to_owned(),
+        (Some(label), _) => label.name().replace('_', " "),
         (None, Some(reason)) => format!("no source needed, {}", reason.words()),
         (None, None) => String::new(),
     };

@@ -126,7 +126,7 @@ impl Args {
             if let Some((link, _)) = sign_in::issue_link(&appliance.app) {
                 say(format_args!("Console     {link} (demo only, works once)"))?;
             }
-            say(format_args!("Scripts     {}", scripts(&appliance).await))?;
+            say(format_args!("Browser     {}", browser(&appliance).await))?;
             say(format_args!(
                 "Docs        {base_url}/quickstart\nStop it with Ctrl-C."
             ))?;
@@ -196,17 +196,17 @@ impl Args {
 }
 
 /// Whether pages are rendered that scripts make.
-async fn scripts(appliance: &Appliance) -> String {
+async fn browser(appliance: &Appliance) -> String {
     let Some(renderer) = &appliance.app.outside.renderer else {
-        return "not run: no browser is installed (apt-get install chromium-headless-shell)"
+        return "none, so scripts of pages are not run: apt-get install chromium-headless-shell"
             .to_owned();
     };
     match renderer.check().await {
         Ok(facts) => format!(
-            "run by {} in a sandbox without a network, where a page needs them",
+            "{} runs the scripts of pages that need them, in a sandbox without a network",
             facts.browser
         ),
-        Err(error) => format!("not run: {error}"),
+        Err(error) => format!("it failed, so scripts of pages are not run: {error}"),
     }
 }
 

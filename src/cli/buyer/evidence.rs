@@ -15,7 +15,7 @@ use crate::cli::{Failure, put, say};
 use crate::domain::purchase::DEFAULT_QUESTION;
 use crate::evidence::{
     AnswerType, Check, Depth, Examiner, Finding, Model, NoteKind, QuestionKind, Reading, Source,
-    feature_names, signal_names,
+    feature_names, plain, signal_names,
 };
 use crate::markdown::Page;
 
@@ -30,7 +30,7 @@ pub(in crate::cli) struct Args {
     /// How much is read: quick by words alone, standard with the entailment model, deep with more passages
     #[arg(long, value_name = "DEPTH", default_value = Depth::Standard.name(), value_parser = depth)]
     depth: Depth,
-    /// Write JSON: label, findings with their matched and missing terms, notes
+    /// Write JSON: label, findings with matched and missing terms, notes
     #[arg(long, conflicts_with = "jsonl")]
     json: bool,
     /// Read {"id","kind","query","title","sentences","document_text"} per line and write {"id","decision",…} per line,
@@ -274,10 +274,10 @@ fn members(text: &str, check: &Check) -> Value {
 /// For a terminal.
 fn report(text: &str, check: &Check) -> String {
     let mut lines = vec![format!(
-        "{} (confidence {:.2}, support {:.2})",
-        check.label.name(),
-        check.confidence,
-        check.support_score
+        "{} (confidence {:.0} %, support {:.0} %)",
+        check.label.name().replace('_', " "),
+        100.0 * check.confidence,
+        100.0 * check.support_score
     )];
     for finding in &check.findings {
         let (start, end) = (
@@ -288,14 +288,17 @@ fn report(text: &str, check: &Check) -> String {
         let stance = finding.stance.name();
         lines.push(format!(
             "\n[{start}..{end}] {stance}, {matching}: {}",
-            &text[finding.range.clone()]
+            plain(&text[finding.range.clone()])
         ));
         if !finding.missing.is_empty() {
             lines.push(format!("  missing: {}", finding.missing.join(", ")));
         }
     }
     for note in &check.notes {
-        lines.push(format!("\nnote: {}", note_name(note.kind)));
+        lines.push(format!(
+            "\nnote: {}",
+            note_name(note.kind).replace('_', " ")
+        ));
     }
     lines.join("\n") + "\n"
 }

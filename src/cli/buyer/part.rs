@@ -13,10 +13,10 @@ pub(in crate::cli) struct Part {
     /// Keep the passages that answer this best; 2,000 tokens without a budget
     #[arg(long, value_name = "Q", value_parser = query)]
     query: Option<String>,
-    /// Most tokens of the markdown, by an estimate from above
+    /// At most this many tokens of markdown, by a cautious estimate
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(TOKENS_MIN..=TOKENS_MAX))]
     max_tokens: Option<u64>,
-    /// Most characters of the markdown
+    /// At most this many characters of markdown
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(CHARACTERS_MIN..=CHARACTERS_MAX))]
     max_characters: Option<u64>,
     /// Read only the elements of the page that match

@@ -11,9 +11,9 @@ pub(in crate::cli) fn lines(report: &Report) -> Vec<String> {
     let mut lines = vec![
         format!("question    {}", printable(&report.question)),
         format!(
-            "decision    {} (confidence {})",
+            "decision    {} (confidence {:.0} %)",
             report.decision.label.name().replace('_', " "),
-            report.confidence_score
+            100.0 * report.confidence_score
         ),
         format!("answer      {}", printable(&report.answer)),
         format!("for agents  {}", report.agent_action),
@@ -57,9 +57,9 @@ pub(in crate::cli) fn bundle_lines(report: &BundleReport) -> Vec<String> {
     let mut lines = vec![
         format!("question    {}", printable(&report.question)),
         format!(
-            "decision    {} (confidence {})",
+            "decision    {} (confidence {:.0} %)",
             report.decision.label.name().replace('_', " "),
-            report.confidence_score
+            100.0 * report.confidence_score
         ),
         format!("answer      {}", printable(&report.answer)),
         format!("for agents  {}", report.agent_action),
@@ -71,7 +71,7 @@ pub(in crate::cli) fn bundle_lines(report: &BundleReport) -> Vec<String> {
     let unread = report.unreachable.iter();
     lines.extend(unread.map(|unread| {
         let (url, message) = (printable(&unread.target_url), printable(&unread.message));
-        format!("not read    {url}: {message}")
+        format!("not fetched {url}: {message}")
     }));
     for cited in report.citations.iter().take(CITATIONS_SHOWN) {
         let (id, quote) = (printable(&cited.id), printable(cited.quote()));
@@ -113,7 +113,7 @@ mod tests {
         report.risk_details = vec![risk];
         let text = lines(&report).join("\n");
         assert!(text.contains("answer      a[2J b c"), "{text}");
-        assert!(text.contains("supported (confidence 0."), "{text}");
+        assert!(text.contains("supported (confidence 8"), "{text}");
         assert!(
             text.chars().all(|c| c == '\n' || !c.is_control()),
             "{text:?}"

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use crate::app::store_settings;
 use crate::cli::progress::Progress;
-use crate::cli::serve::doctor::size;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
 use crate::config::Config;
+use crate::domain::figures::size;
 use crate::domain::time::UnixSeconds;
 use crate::outside::clock::Clock;
 use crate::store::{CopyOptions, Settings, Verified};

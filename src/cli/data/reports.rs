@@ -30,14 +30,14 @@ pub(in crate::cli) enum Args {
         /// The report, or the beginning of its id
         report_id: String,
     },
-    /// Publish a report in the library, as its buyer asked
+    /// Publish a report among the public reports, as its buyer asked
     Approve {
         #[command(flatten)]
         file: ConfigFile,
         /// The report, or the beginning of its id
         report_id: String,
     },
-    /// Remove a report from the library
+    /// Remove a report from the public reports
     Unlist {
         #[command(flatten)]
         file: ConfigFile,
@@ -119,10 +119,12 @@ impl Args {
             Args::List { format, .. } => LIST.tell(answer, *format)?,
             Args::Show { .. } => say(serde_json::to_string_pretty(answer)?)?,
             Args::Approve { report_id, .. } => {
-                say(format_args!("{report_id} is listed in the library."))?;
+                say(format_args!("{report_id} is now among the public reports."))?;
             }
             Args::Unlist { report_id, .. } => {
-                say(format_args!("{report_id} is not listed in the library."))?;
+                say(format_args!(
+                    "{report_id} is no longer among the public reports."
+                ))?;
             }
             Args::Purge { report_id, .. } => {
                 say(format_args!("{report_id} deleted, with its text."))?;

@@ -28,7 +28,7 @@ pub(in crate::cli) enum Args {
         #[command(flatten)]
         format: AsJson,
     },
-    /// One lead, with its trail
+    /// One lead, with its history
     Show {
         #[command(flatten)]
         file: ConfigFile,
@@ -45,11 +45,11 @@ pub(in crate::cli) enum Args {
         /// The new status
         #[arg(value_parser = PossibleValuesParser::new(goals()))]
         to: String,
-        /// The reason, recorded in the trail
+        /// The reason, recorded in the history
         #[arg(long, default_value = "")]
         note: String,
     },
-    /// Add a note to a lead's trail
+    /// Add a note to a lead's history
     Note {
         #[command(flatten)]
         file: ConfigFile,

@@ -26,7 +26,7 @@ pub(in crate::cli) enum Args {
         #[command(flatten)]
         format: Format,
     },
-    /// One order with its trail, its sources and the payment provider's events
+    /// One order with its history, its sources and the payment provider's events
     Show {
         #[command(flatten)]
         file: ConfigFile,
@@ -34,6 +34,7 @@ pub(in crate::cli) enum Args {
         order_id: String,
     },
     /// Retry fulfilment of a delivered or failed order: every source is read again, and a new e-mail is sent
+    #[command(name = "retry", alias = "refulfil")]
     Refulfil {
         #[command(flatten)]
         file: ConfigFile,

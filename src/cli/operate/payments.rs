@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use serde_json::Value;
 
 use crate::api::operator;
@@ -10,6 +10,7 @@ use crate::cli::list::{Cell, Format, List};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
 use crate::domain::evm::TransactionHash;
+use crate::domain::payment::{state_in_words, state_of_words};
 
 #[derive(Debug, clap::Subcommand)]
 pub(in crate::cli) enum Args {
@@ -44,7 +45,7 @@ pub(in crate::cli) enum Args {
         /// The payment's key, or its beginning
         key: String,
         /// settled: the money has arrived, and the buyer is owed the answer; failed: it has not moved and never will
-        #[arg(long = "as", value_enum)]
+        #[arg(long = "as", value_enum, value_name = "OUTCOME")]
         end: Ending,
         /// The transaction hash, with --as settled
         #[arg(long, required_if_eq("end", "settled"))]
@@ -64,8 +65,8 @@ pub(in crate::cli) enum Reading {
     List {
         #[command(flatten)]
         file: ConfigFile,
-        /// Only payments in this state, or held by a retry credit
-        #[arg(long, value_parser = PossibleValuesParser::new(operator::PAYMENT_STATES))]
+        /// Only payments in this state
+        #[arg(long, value_parser = PossibleValuesParser::new(states()))]
         state: Option<String>,
         #[command(flatten)]
         format: Format,
@@ -77,6 +78,19 @@ pub(in crate::cli) enum Reading {
         /// The key, or its beginning
         key: String,
     },
+}
+
+/// The states as they are typed. Their names in JSON are accepted too.
+fn states() -> impl Iterator<Item = PossibleValue> {
+    operator::PAYMENT_STATES.into_iter().map(|name| {
+        let words = state_in_words(name);
+        let value = PossibleValue::new(words);
+        if words == name {
+            value
+        } else {
+            value.alias(name)
+        }
+    })
 }
 
 impl Args {
@@ -198,6 +212,7 @@ fn whole(config: &Config, typed: &str) -> Result<String, Failure> {
 }
 
 fn listed(config: &Config, state: Option<String>) -> Result<Value, Failure> {
+    let state = state.map(|state| state_of_words(&state).to_owned());
     let path = LIST.of_state(state.as_deref());
     socket::ask_or_open(config, ("GET", &path), async |store| {
         operator::list(store, state).await.map_err(failed)
@@ -210,7 +225,7 @@ const LIST: List = List {
     id: "key",
     columns: &[
         (Cell::Time, "created_at", "CREATED"),
-        (Cell::Text, "state", "STATE"),
+        (Cell::State, "state", "STATE"),
         (Cell::Usdc, "amount_units", "USDC"),
         (Cell::Text, "payer", "PAYER"),
         (Cell::Text, "target_url", "TARGET"),
@@ -226,7 +241,7 @@ const REFUSED: List = List {
         (Cell::Time, "at", "TIME"),
         (Cell::Text, "code", "CODE"),
         (Cell::Text, "product", "PRODUCT"),
-        (Cell::Text, "level", "LEVEL"),
+        (Cell::Text, "level", "TIER OR PACK"),
         (Cell::Text, "payer", "PAYER"),
         (Cell::Text, "request_id", "REQUEST"),
         (Cell::Text, "reason", "REASON"),

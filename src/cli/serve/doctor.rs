@@ -15,8 +15,12 @@ use crate::cli::list::Format;
 use crate::cli::serve::healthcheck;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
 use crate::config::mail::Way;
-use crate::config::{Coin, Config, FacilitatorAt, Gas, RenderUnit, Tls, wants_colour};
+use crate::config::{
+    CertificateSource, Coin, Config, FacilitatorAt, Gas, RenderUnit, Tls, wants_colour,
+};
 use crate::domain::bundle::Bundle;
+use crate::domain::caa;
+use crate::domain::figures::size;
 use crate::domain::time::{DAY_SECONDS, UnixSeconds};
 use crate::flows::operations::certificates;
 use crate::flows::operations::health::NO_CHAIN;
@@ -90,6 +94,9 @@ impl Args {
         if let Some(tls) = &config.tls {
             tell(("certificate", certificate(tls, Clock::System.now())))?;
             tell(("plain http", plain_http(tls)))?;
+            if matches!(tls.source, CertificateSource::Acme { .. }) {
+                tell(("CAA records", authority(&config, &tls.name)?))?;
+            }
         }
         if let FacilitatorAt::Url(url) = &config.payment.facilitator {
             if let Ok(probed) = probe::get(url) {
@@ -208,22 +215,6 @@ fn free_disk(config: &Config) -> Finding {
     }
 }
 
-/// Bytes as people read them.
-pub(in crate::cli) fn size(bytes: u64) -> String {
-    let mut size = (bytes, 0, "bytes");
-    for unit in ["KiB", "MiB", "GiB", "TiB"] {
-        let (whole, ..) = size;
-        if whole < 1024 {
-            break;
-        }
-        size = (whole / 1024, whole % 1024 * 10 / 1024, unit);
-    }
-    match size {
-        (bytes, _, "bytes") => format!("{bytes} bytes"),
-        (whole, tenths, unit) => format!("{whole}.{tenths} {unit}"),
-    }
-}
-
 fn seconds(count: u64) -> String {
     match count {
         1 => "1 second".to_owned(),
@@ -333,6 +324,44 @@ fn plain_http(tls: &Tls) -> Finding {
         )),
         Err(error) => Note(format!("{url} does not respond: {error}")),
     }
+}
+
+/// Whether the name's CAA records let the authority issue.
+fn authority(config: &Config, name: &str) -> Result<Finding, Failure> {
+    let servers = match config.lab.name_server {
+        Some(server) => NameServers::Only(vec![server]),
+        None => NameServers::System,
+    };
+    let records = match run_async(2, async { Ok(probe::caa(name, servers).await) })? {
+        Ok(records) if records.is_empty() => {
+            return Ok(Good(format!("{name} has none: any authority may issue")));
+        }
+        Ok(records) => records,
+        Err(error) => return Ok(Note(format!("{name}: {error}"))),
+    };
+    let directory = certificates::directory(&config.lab);
+    let probed = match roots(config) {
+        Ok(roots) => probe::get_trusting(directory, roots.as_deref()),
+        Err(error) => return Ok(Bad(format!("lab.acme_root cannot be read: {error}"))),
+    };
+    let document: Value = match probed {
+        Ok(probed) => serde_json::from_slice(&probed.body).unwrap_or_default(),
+        Err(error) => return Ok(Note(format!("{directory} does not respond: {error}"))),
+    };
+    let names = document["meta"]["caaIdentities"].as_array();
+    let names = names.into_iter().flatten().filter_map(Value::as_str);
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    let Some(first) = names.first() else {
+        return Ok(Note(format!(
+            "{name} has some; {directory} does not say which name they must have"
+        )));
+    };
+    Ok(match caa::check(&records, &names) {
+        Ok(()) => Good(format!("{name} allows {}", names.join(", "))),
+        Err(reason) => Bad(format!(
+            "{name}: {reason}. Certificates come from {first}: add `{name}. CAA 0 issue \"{first}\"` to the DNS zone"
+        )),
+    })
 }
 
 /// What is trusted in place of the public authorities, in a lab.

@@ -91,7 +91,7 @@ pub(in crate::cli) struct Args {
     /// Check everything and print what would be written
     #[arg(long)]
     dry_run: bool,
-    /// Remove what setup has made: units, program, secrets and configuration; data and backups stay
+    /// Remove what setup created: units, program, secrets and configuration; data and backups stay
     #[arg(long, conflicts_with_all = ["domain", "pay_to", "facilitator", "facilitator_auth_file", "network", "email", "proxy", "caddy", "tls", "with_browser", "buyer_key_file", "listen", "no_start", "dry_run"])]
     undo: bool,
     /// Put everything below this folder, as with install.sh, for a look or a test

@@ -274,7 +274,7 @@ pub static SHARE_REQUEST: Object = Object {
         kind: Kind::Flag,
         required: false,
         default: Some("false"),
-        doc: "Whether to list it in the library, after the operator's approval.",
+        doc: "Whether to list it among the public reports, after the operator's approval.",
         example: "false",
     }],
     closed: true,

@@ -51,10 +51,7 @@ const METADATA_NAMES: [&str; 5] = [
 ];
 
 pub(super) fn check(name: &str) -> Result<(), TargetError> {
-    if name.len() > NAME_BYTES_MAX {
-        return Err(TargetError::Name("it is longer than 253 characters"));
-    }
-    name.split('.').try_for_each(check_label)?;
+    check_spelling(name)?;
     if let Some(suffix) = SPECIAL_SUFFIXES
         .into_iter()
         .find(|suffix| is_under(name, suffix))
@@ -75,6 +72,14 @@ pub(super) fn check(name: &str) -> Result<(), TargetError> {
     } else {
         Err(TargetError::Name("its last part must be letters"))
     }
+}
+
+/// Whether a name has the form of a host's, public or not.
+pub(super) fn check_spelling(name: &str) -> Result<(), TargetError> {
+    if name.len() > NAME_BYTES_MAX {
+        return Err(TargetError::Name("it is longer than 253 characters"));
+    }
+    name.split('.').try_for_each(check_label)
 }
 
 fn check_label(label: &str) -> Result<(), TargetError> {

@@ -40,6 +40,7 @@ pub fn sample_page(
         facilitator: facilitator_mode(config),
         version: env!("CARGO_PKG_VERSION"),
         contact: config.contact.as_deref(),
+        download: None,
         has_model: config.entailment_model,
     });
     let (page, goods) = unfetched_page(&url, &html, now)?;

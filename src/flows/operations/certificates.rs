@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::app::{App, Shared};
-use crate::config::{CertificateSource, Tls};
+use crate::config::{CertificateSource, Lab, Tls};
 use crate::domain::certificate::{Certificate, retry_at};
 use crate::domain::time::UnixSeconds;
 use crate::outside::acme::{AcmeError, Authority, Issued, PRODUCTION, Progress, Proof, Way};
@@ -148,9 +148,14 @@ fn note_trouble(app: &App, trouble: String) {
     });
 }
 
+/// The ACME directory of the authority.
+pub fn directory(lab: &Lab) -> &str {
+    lab.acme_directory.as_deref().unwrap_or(PRODUCTION)
+}
+
 async fn renew(app: &Shared, tls: &Tls, email: Option<&str>) {
     let lab = &app.config.lab;
-    let directory = lab.acme_directory.as_deref().unwrap_or(PRODUCTION);
+    let directory = directory(lab);
     let root = lab.acme_root.as_deref().map(std::fs::read).transpose();
     let authority = match root {
         Ok(root) => Authority::new(directory, root.as_deref(), email),

@@ -8,6 +8,7 @@ use crate::app::App;
 use crate::config::Config;
 use crate::domain::bundle::Bundle;
 use crate::domain::email::is_email;
+use crate::domain::figures::capitalized;
 use crate::domain::ids::{LeadId, OrderId};
 use crate::domain::keys::MailKey;
 use crate::domain::mail::{ATTACHMENT_BYTES_MAX, MailKind, without_links};
@@ -208,7 +209,7 @@ impl OrderEmails {
         delivery(&Delivery {
             service: &self.service,
             order_id: &id.to_string(),
-            bundle: &capitalised(bundle.unwrap_or_default().name()),
+            bundle: &capitalized(bundle.unwrap_or_default().name()),
             question: said.question.as_deref(),
             answer: (said.answer.as_ref()).map(|(label, words)| (*label, words.as_str())),
             sources_read: usize::try_from(report.sources_read).unwrap_or_default(),
@@ -359,7 +360,7 @@ impl OrderEmails {
         let paragraphs = [
             format!("Order {id} is paid but could not be fulfilled: {reason}."),
             format!(
-                "Retry with `context402 orders refulfil {id}`, or refund the payment at the payment provider and record \
+                "Retry with `context402 orders retry {id}`, or refund the payment at the payment provider and record \
                 that with `context402 orders refund {id}`."
             ),
         ];
@@ -458,10 +459,4 @@ fn mail(kind: MailKind, id: OrderId, to: String, email: Email, message_id: Strin
         message_id,
         attachment: None,
     }
-}
-
-fn capitalised(name: &str) -> String {
-    let mut characters = name.chars();
-    let first = characters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(characters).collect()
 }

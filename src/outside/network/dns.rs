@@ -15,12 +15,14 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use domain::base::iana::{Rcode, Rtype};
+use domain::base::rdata::ParseRecordData;
 use domain::base::{Message, MessageBuilder, Name};
-use domain::rdata::{A, Aaaa};
+use domain::rdata::{A, Aaaa, Caa};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::{Instant, timeout_at};
 
+use crate::domain::caa::CaaRecord;
 use crate::outside::chance;
 use crate::sync::lock;
 
@@ -45,6 +47,8 @@ const UDP_BYTES_MAX: usize = 4096;
 const TCP_BYTES_MAX: usize = 16 * 1024;
 /// Addresses of one name that count. Those beyond are never dialled, so they need no check either.
 const ADDRESSES_MAX: usize = 64;
+/// Records of an answer that are read: more than a TCP answer of that length holds.
+const RECORDS_MAX: usize = 1024;
 
 /// The name servers to ask.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +61,7 @@ pub enum NameServers {
 
 /// Why a name gave no addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Failure {
+pub(in crate::outside) enum Failure {
     /// A name server answered that the name does not exist or has no address.
     NotFound,
     /// No name server could be reached, or none of them could answer.
@@ -66,7 +70,7 @@ pub(super) enum Failure {
 }
 
 #[derive(Debug)]
-pub(super) struct Resolver {
+pub(in crate::outside) struct Resolver {
     servers: NameServers,
     /// [`RESOLV_CONF`] and [`HOSTS`].
     files: [PathBuf; 2],
@@ -121,7 +125,7 @@ impl Default for Ways {
 }
 
 impl Resolver {
-    pub(super) fn new(servers: NameServers) -> Self {
+    pub(in crate::outside) fn new(servers: NameServers) -> Self {
         Resolver {
             servers,
             files: [RESOLV_CONF, HOSTS].map(PathBuf::from),
@@ -136,13 +140,7 @@ impl Resolver {
         name: &str,
         deadline: Instant,
     ) -> Result<Vec<IpAddr>, Failure> {
-        let known = match &self.servers {
-            NameServers::System => self.system(),
-            NameServers::Only(servers) => Arc::new(Known {
-                ways: Ways::to(servers.clone()),
-                hosts: HashMap::new(),
-            }),
-        };
+        let known = self.known();
         if let Some(addresses) = known.hosts.get(name) {
             return Ok(addresses.clone());
         }
@@ -150,6 +148,39 @@ impl Resolver {
             return Err(Failure::NotFound);
         };
         both_families(&known.ways, &name, deadline).await
+    }
+
+    /// The CAA records that hold for a name: its own, or else the nearest of those above it (RFC 8659 section 3).
+    pub(in crate::outside) async fn caa(
+        &self,
+        name: &str,
+        deadline: Instant,
+    ) -> Result<Vec<CaaRecord>, Failure> {
+        let known = self.known();
+        let names = std::iter::successors(Some(name), |name| {
+            name.split_once('.').map(|(_, parent)| parent)
+        });
+        for name in names {
+            let Ok(name) = Name::<Vec<u8>>::from_str(name) else {
+                return Err(Failure::NotFound);
+            };
+            match ask(&known.ways, &name, Rtype::CAA, caa, deadline).await {
+                Ok(records) if records.is_empty() => {}
+                Err(Failure::NotFound) => {}
+                found => return found,
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    fn known(&self) -> Arc<Known> {
+        match &self.servers {
+            NameServers::System => self.system(),
+            NameServers::Only(servers) => Arc::new(Known {
+                ways: Ways::to(servers.clone()),
+                hosts: HashMap::new(),
+            }),
+        }
     }
 
     fn system(&self) -> Arc<Known> {
@@ -270,8 +301,8 @@ async fn both_families(
     name: &Name<Vec<u8>>,
     deadline: Instant,
 ) -> Result<Vec<IpAddr>, Failure> {
-    let mut v4 = pin!(ask(ways, name, Rtype::A, deadline));
-    let mut v6 = pin!(ask(ways, name, Rtype::AAAA, deadline));
+    let mut v4 = pin!(ask(ways, name, Rtype::A, v4_addresses, deadline));
+    let mut v6 = pin!(ask(ways, name, Rtype::AAAA, v6_addresses, deadline));
     let mut found_v6 = None;
     let found_v4 = loop {
         tokio::select! {
@@ -308,12 +339,13 @@ async fn both_families(
 
 /// Asks one name server after the other. One that does not answer in its time, or answers that it cannot tell, gives
 /// way to the next.
-async fn ask(
+async fn ask<T>(
     ways: &Ways,
     name: &Name<Vec<u8>>,
     kind: Rtype,
+    read: Read<T>,
     deadline: Instant,
-) -> Result<Vec<IpAddr>, Failure> {
+) -> Result<Vec<T>, Failure> {
     let tries = ways.servers.len() * ways.attempts;
     let mut failure = Failure::Failed;
     for number in 0..tries {
@@ -322,7 +354,7 @@ async fn ask(
             true => deadline,
             false => deadline.min(Instant::now() + ways.try_max),
         };
-        let asked = exchange(server, ways.tcp_only, name, kind);
+        let asked = exchange(server, ways.tcp_only, name, kind, read);
         match timeout_at(until, asked).await {
             Ok(Ok(reply)) => return reply,
             Ok(Err(error)) => {
@@ -335,20 +367,21 @@ async fn ask(
 }
 
 /// One question to one server. A socket of its own gives each question a port that cannot be guessed.
-async fn exchange(
+async fn exchange<T>(
     server: SocketAddr,
     tcp_only: bool,
     name: &Name<Vec<u8>>,
     kind: Rtype,
-) -> io::Result<Result<Vec<IpAddr>, Failure>> {
+    read: Read<T>,
+) -> io::Result<Result<Vec<T>, Failure>> {
     let query = query(name, kind);
     if !tcp_only {
         let answer = over_udp(server, &query).await?;
         if !answer.header().tc() {
-            return reply(&answer, kind);
+            return reply(&answer, read);
         }
     }
-    reply(&over_tcp(server, &query).await?, kind)
+    reply(&over_tcp(server, &query).await?, read)
 }
 
 fn query(name: &Name<Vec<u8>>, kind: Rtype) -> Message<Vec<u8>> {
@@ -405,36 +438,52 @@ async fn over_tcp(server: SocketAddr, query: &Message<Vec<u8>>) -> io::Result<Me
     }
 }
 
-/// What an answer says: addresses, that there are none, or (as an error) that this server cannot tell.
-fn reply(answer: &Message<Vec<u8>>, kind: Rtype) -> io::Result<Result<Vec<IpAddr>, Failure>> {
+/// What an answer says: the records, that there are none, or (as an error) that this server cannot tell.
+fn reply<T>(answer: &Message<Vec<u8>>, read: Read<T>) -> io::Result<Result<Vec<T>, Failure>> {
     match answer.header().rcode() {
-        Rcode::NOERROR => {}
-        Rcode::NXDOMAIN => return Ok(Err(Failure::NotFound)),
-        code => return Err(io::Error::other(format!("its answer is {code}"))),
+        Rcode::NOERROR => read(answer).map(Ok),
+        Rcode::NXDOMAIN => Ok(Err(Failure::NotFound)),
+        code => Err(io::Error::other(format!("its answer is {code}"))),
     }
+}
+
+/// Reads the records of one kind in an answer.
+type Read<T> = fn(&Message<Vec<u8>>) -> io::Result<Vec<T>>;
+
+fn v4_addresses(answer: &Message<Vec<u8>>) -> io::Result<Vec<IpAddr>> {
+    records(answer, |record: &A| record.addr().into())
+}
+
+fn v6_addresses(answer: &Message<Vec<u8>>) -> io::Result<Vec<IpAddr>> {
+    records(answer, |record: &Aaaa| record.addr().into())
+}
+
+fn caa(answer: &Message<Vec<u8>>) -> io::Result<Vec<CaaRecord>> {
+    records(answer, |record: &Caa<&[u8]>| CaaRecord {
+        is_critical: record.flags().bits() & 0x80 != 0,
+        tag: record.tag().to_string().to_ascii_lowercase(),
+        value: String::from_utf8_lossy(record.value()).into_owned(),
+    })
+}
+
+/// As many records of one kind as count.
+fn records<'a, D, T>(answer: &'a Message<Vec<u8>>, read: impl Fn(&D) -> T) -> io::Result<Vec<T>>
+where
+    D: ParseRecordData<'a, Vec<u8>>,
+{
     let damaged = |_| io::Error::other("its answer cannot be read");
     // At the end of the aliases (CNAME) that the answer holds.
     let owner = answer
         .canonical_name()
         .ok_or_else(|| io::Error::other("its answer leads in a circle"))?;
-    let mut addresses = Vec::new();
-    let section = answer.answer().map_err(damaged)?;
-    if kind == Rtype::A {
-        for record in section.limit_to_in::<A>() {
-            let record = record.map_err(damaged)?;
-            if *record.owner() == owner {
-                add(&mut addresses, [record.data().addr().into()]);
-            }
-        }
-    } else {
-        for record in section.limit_to_in::<Aaaa>() {
-            let record = record.map_err(damaged)?;
-            if *record.owner() == owner {
-                add(&mut addresses, [record.data().addr().into()]);
-            }
+    let mut found = Vec::new();
+    for record in answer.answer().map_err(damaged)?.limit_to_in::<D>() {
+        let record = record.map_err(damaged)?;
+        if *record.owner() == owner && found.len() < RECORDS_MAX {
+            found.push(read(record.data()));
         }
     }
-    Ok(Ok(addresses))
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::thread;
 
 use super::name_server::{NameServer, Told};
 use super::*;
+use crate::domain::caa::CaaRecord;
 
 const PUBLIC: &str = "93.184.216.34";
 
@@ -285,6 +286,39 @@ fn name_servers_are_asked_and_their_answers_told_apart() {
         ask("mixed"),
         Err(ResolveError::Refused(TargetError::AddressRefused(_)))
     ));
+}
+
+/// RFC 8659 section 3: the records of the nearest name above hold, and those of the name itself go first.
+#[test]
+fn caa_records_are_found_above_a_name() {
+    let server = NameServer::start();
+    let record = |value: &'static str| vec![(0x80, "Issue", value)];
+    server.put("sample-site.org", Told::Caa(record("ca.example")));
+    server.put("own.sample-site.org", Told::Caa(record("letsencrypt.org")));
+    server.put("bare.sample-site.org", Told::Addresses(vec![public()]));
+    server.put("broken.sample-site.org", Told::Failure);
+    server.put("org", Told::Caa(record("wrong.example")));
+    let resolver = Resolver::new(NameServers::Only(vec![server.address]));
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let caa = |name: &str| {
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(5);
+        runtime.block_on(resolver.caa(name, deadline))
+    };
+    let issue = |value: &str| {
+        Ok(vec![CaaRecord {
+            is_critical: true,
+            tag: "issue".to_owned(),
+            value: value.to_owned(),
+        }])
+    };
+    assert_eq!(caa("own.sample-site.org"), issue("letsencrypt.org"));
+    assert_eq!(caa("bare.sample-site.org"), issue("ca.example"));
+    assert_eq!(caa("a.nobody.sample-site.org"), issue("ca.example"));
+    assert_eq!(caa("b.second-site.net"), Ok(Vec::new()));
+    assert_eq!(caa("broken.sample-site.org"), Err(Failure::Failed));
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn kept_quote(view: &CheckoutView<'_>, quote: &KeptQuote<'_>) -> Markup {
         }
         p { "The quote is free. These commands pay at most the price above:" }
         (parts::ways_to_buy(&view.site, item))
-        p.small.muted { a href="/quickstart#buyer" { "The quickstart" } " lists what to install and where the key goes." }
+        (parts::what_to_install(&view.site))
         .actions {
             a.button.quiet href=(all) { "Compare all prices" }
             a.button.quiet href={ "/v1/quotes/" (parts::path_segment(view.quote_id)) } { "Receipt as JSON" }

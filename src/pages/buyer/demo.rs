@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use crate::domain::figures::size;
 use crate::evidence::report::Report;
 use crate::pages::buyer::report;
 use crate::pages::buyer::samples::{SAMPLES, Sample};
@@ -38,8 +39,8 @@ pub fn page(view: &DemoView<'_>) -> String {
             (report::brief(view.report))
             h2 #markdown { "The page as markdown" }
             p {
-                "The page is " (sample.body.len()) " bytes of HTML with navigation, banners and scripts; the markdown is "
-                (view.markdown.len()) " bytes."
+                "The page is " (size(sample.body.len() as u64)) " of HTML with navigation, banners and scripts; the markdown is "
+                (size(view.markdown.len() as u64)) "."
             }
             .pair {
                 (parts::tall_code("In: HTML", sample.body))
@@ -57,19 +58,26 @@ pub fn page(view: &DemoView<'_>) -> String {
 
 fn form(view: &DemoView<'_>) -> Markup {
     html! {
-        form.ask.panel action={ "/demo#answer" } method="get" {
-            label for="page" { "Page" }
-            .row {
-                select #page name="page" {
-                    @for sample in SAMPLES {
-                        option value=(sample.name()) selected[sample.host == view.sample.host] { (sample.label) }
+        form.ask.panel.across action={ "/demo#answer" } method="get" {
+            .fields {
+                div {
+                    label for="page" { "Page" }
+                    .row {
+                        select #page name="page" {
+                            @for sample in SAMPLES {
+                                option value=(sample.name()) selected[sample.host == view.sample.host] { (sample.label) }
+                            }
+                        }
                     }
                 }
-            }
-            label for="question" { "Question or claim" }
-            .row {
-                input #question name="question" type="text" maxlength="1000" autocomplete="off" value=(view.report.question);
-                button type="submit" { "Ask" }
+                div {
+                    label for="question" { "Question or claim" }
+                    .row {
+                        input #question name="question" type="text" maxlength="1000" autocomplete="off"
+                            value=(view.report.question);
+                        button type="submit" { "Ask" }
+                    }
+                }
             }
             p.hint {
                 "For example: "

@@ -46,7 +46,7 @@ pub fn page(view: &HomeView<'_>) -> String {
             h2 #example { "A page goes in, markdown comes out" }
             p {
                 "This is " a href="/sample" { "our sample page" } ", converted by this service. "
-                "Navigation, footers and banners are gone; headings, lists, tables, code and links are kept."
+                "Navigation, footers and banners are gone; headings, lists, tables, code and links stay."
             }
             .pair {
                 figure.reading.preview {

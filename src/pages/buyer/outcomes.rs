@@ -27,7 +27,7 @@ fn card(report: &Report) -> Markup {
         li class=(parts::tone(label)) {
             p { (parts::label(label)) " " (parts::share("Confidence in this label", report.confidence_score)) }
             h3 { (report.question) }
-            @if let Some(value) = &report.decision.answer_value { p { strong { (value) } } }
+            @if let Some(value) = &report.decision.answer_value { p { strong { (parts::capitalized(value)) } } }
             @match report.citations.iter().find(|citation| decides(citation)) {
                 Some(citation) => blockquote { (citation.quote()) },
                 None => p { (report.answer) },

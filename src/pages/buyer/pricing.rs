@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use crate::domain::bundle::Bundle;
 use crate::domain::check::{CheckDepth, SOURCES_MAX};
 use crate::domain::estimate::{Estimate, Line};
+use crate::domain::figures::grouped;
 use crate::domain::level::{Level, PAGES_MAX};
 use crate::domain::pack::Pack;
 use crate::domain::render::Render;
@@ -201,7 +202,7 @@ fn line([one, more]: [&str; 2], level: &str, line: Line) -> Markup {
     html! {
         @if line.count > 0 {
             tr {
-                th scope="row" { (line.count) " " (what) ", " (level) }
+                th scope="row" { (grouped(line.count)) " " (what) ", " (level) }
                 td.num { (parts::usdc(line.sum)) }
                 td.num.muted { (parts::usdc(line.price)) " each" }
             }

@@ -34,7 +34,10 @@ pub fn page(view: &ProofPackView<'_>) -> String {
                 "A Proof Pack answers a question about one public source, quotes the passages that support the answer, rates "
                 "how strong they are, and stores the evidence for 30 days."
             }
-            (parts::report_form(site, "", ""))
+            .beside {
+                (parts::report_form(site, "", ""))
+                (what_it_contains())
+            }
             h2 #prices { "Three packs" }
             ul.cards.three { @for pack in Pack::ALL { (card(pack, site.has_model)) } }
             h2 #buy { "Buy one" }
@@ -46,14 +49,6 @@ pub fn page(view: &ProofPackView<'_>) -> String {
                 a href="/proof-pack/preview" { "preview a report" } ". More than one source? "
                 a href="/proof-pack/bundle" { "Evidence Bundles" } " cover up to 25."
             }
-            h2 #report { "What a report contains" }
-            ul {
-                li { strong { "An answer and a decision:" } " supported, partially supported, weak, unsupported or contradicted." }
-                li { strong { "Citations:" } " exact excerpts of the source. Claims without one are dropped." }
-                li { strong { "Gaps and risks:" } " what the source does not establish, and why to be careful." }
-                li { strong { "Advice for the agent:" } " use it, find a second source, or do not use it." }
-                li { strong { "The source text and hashes" } " of it and the report, so that anyone can verify both later." }
-            }
             h2 #kept { "Stored and verifiable" }
             p {
                 "For 30 days you can read a paid report again, verify it and ask follow-up questions, all free. A refresh is a new "
@@ -61,6 +56,21 @@ pub fn page(view: &ProofPackView<'_>) -> String {
             }
         },
     )
+}
+
+fn what_it_contains() -> Markup {
+    html! {
+        div.panel {
+            h2 #report { "What a report contains" }
+            ul {
+                li { strong { "An answer and a decision:" } " supported, partly supported, weak, not stated or contradicted." }
+                li { strong { "Citations:" } " exact excerpts of the source. Claims without one are dropped." }
+                li { strong { "Gaps and risks:" } " what the source does not establish, and why to be careful." }
+                li { strong { "Advice for the agent:" } " use it, find a second source, or do not use it." }
+                li { strong { "Source text and hashes" } ", so that anyone can verify the report later." }
+            }
+        }
+    }
 }
 
 fn card(pack: Pack, has_model: bool) -> Markup {

@@ -163,11 +163,30 @@ fn offers(site: &Site<'_>, quote: &Quoted<'_>) -> Markup {
         (offer_table(quote, site.has_model))
         h2 #buy { "Buy it" }
         p { "With " (word) " " strong { (quote.recommended.name()) } ", for at most "
-        (quote.recommended.price()) " USDC:" }
+        (quote.recommended.price()) " USDC." }
+        @if let Some(cheaper) = cheapest(quote) {
+            p {
+                "If an older copy is good enough, " a href=(wallet::path(Item { level: cheaper, ..item })) { (cheaper.name()) }
+                " delivers for " (parts::usdc(cheaper.price())) "."
+            }
+        }
         .actions { a.button href=(wallet::path(item)) { "Pay with a browser wallet" } }
         (parts::ways_to_buy(site, item))
-        p.small.muted { a href="/quickstart#buyer" { "The quickstart" } " lists what to install and where the key goes." }
+        (parts::what_to_install(site))
     }
+}
+
+/// The cheapest tier that would deliver now, if it costs less than the recommended one.
+fn cheapest(quote: &Quoted<'_>) -> Option<Level> {
+    let offers = quote
+        .offers
+        .iter()
+        .filter(|offer| offer.unavailable.is_none());
+    let cheapest = offers
+        .map(|offer| offer.level)
+        .min_by_key(|level| level.price())?;
+    let is_page = cheapest.product() == Product::Context;
+    (is_page && cheapest.price() < quote.recommended.price()).then_some(cheapest)
 }
 
 fn offer_table(quote: &Quoted<'_>, has_model: bool) -> Markup {

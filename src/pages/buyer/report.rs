@@ -117,7 +117,7 @@ fn verdict(report: &Report) -> Markup {
                 (parts::label(decision.label.name())) " "
                 span { (parts::share("Confidence in this label", report.confidence_score)) " confidence" }
             }
-            @if let Some(value) = &decision.answer_value { p.answer { strong { (value) } } }
+            @if let Some(value) = headline(report) { p.answer { strong { (value) } } }
             p.answer { (evidence::with_references(&report.answer, &report.citations)) }
             dl.facts {
                 dt { "Decision" } dd { (decision.summary) }
@@ -127,7 +127,7 @@ fn verdict(report: &Report) -> Markup {
                     dt { "Reliability" }
                     dd {
                         "This label was right in " (format!("{:.0}", measured.right_share * 100.0)) " % of " (measured.rows)
-                        " such questions (measured " (measured.measured_on) ")"
+                        " such questions (measured " (parts::day(&measured.measured_on)) ")"
                     }
                 }
                 @if let Some(depth) = report.analysis.depth {
@@ -137,6 +137,13 @@ fn verdict(report: &Report) -> Markup {
             }
         }
     }
+}
+
+/// The answer in a word, where its sentence does not begin with it.
+fn headline(report: &Report) -> Option<&str> {
+    let value = report.decision.answer_value.as_deref()?;
+    let begins = report.answer.get(..value.len());
+    (!begins.is_some_and(|begin| begin.eq_ignore_ascii_case(value))).then_some(value)
 }
 
 /// The heart of a report, for pages that show one as an example.

@@ -177,7 +177,7 @@ fn offer(view: &WalletView<'_>, item: Item<'_>) -> Markup {
         }
         h2 #commands { "Or by the command line" }
         (parts::ways_to_buy(site, item))
-        p.small.muted { a href="/quickstart#buyer" { "The quickstart" } " lists what to install and where the key goes." }
+        (parts::what_to_install(site))
         h2 #another { "Something else" }
         (form(view))
         script { (PreEscaped(WALLET_SCRIPT)) }

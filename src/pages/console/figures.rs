@@ -3,7 +3,9 @@
 
 use maud::{Markup, html};
 
+use crate::domain::time::UnixSeconds;
 use crate::pages::console::Tone;
+use crate::pages::parts;
 
 /// A large number, with what it was before.
 #[derive(Clone, Debug)]
@@ -23,7 +25,7 @@ pub struct Chart {
     /// All days together.
     pub total: String,
     /// Day, value, and the value as it is read.
-    pub days: Vec<(String, u64, String)>,
+    pub days: Vec<(UnixSeconds, u64, String)>,
 }
 
 /// How many reach each step, from the first to the last.
@@ -88,10 +90,11 @@ fn chart(chart: &Chart) -> Markup {
     let highest = most.filter(|(_, value, _)| *value > 0);
     let read = match highest {
         Some((day, _, shown)) => format!(
-            "{} by day: {} in {} days, most on {day} with {shown}",
+            "{} by day: {} in {} days, most on {} with {shown}",
             chart.title,
             chart.total,
-            chart.days.len()
+            chart.days.len(),
+            parts::date(*day)
         ),
         None => format!("{} by day: none in {} days", chart.title, chart.days.len()),
     };
@@ -102,19 +105,19 @@ fn chart(chart: &Chart) -> Markup {
                 @for (index, (day, value, shown)) in chart.days.iter().enumerate() {
                     @let height = height(*value, highest.map_or(0, |(_, value, _)| *value));
                     rect class=[(*value == 0).then_some("none")] x=(index * DAY + 1) y=(HEIGHT - height) width=(DAY - 2) height=(height) {
-                        title { (day) ": " (shown) }
+                        title { (parts::date(*day)) ": " (shown) }
                     }
                 }
             }
             p.axis aria-hidden="true" {
-                @if let Some((day, ..)) = first { span { (day) } }
-                @if let Some((.., shown)) = highest { span { "most " (shown) } }
-                @if let Some((day, ..)) = last { span { (day) } }
+                @if let Some((day, ..)) = first { span { (parts::date(*day)) } }
+                @if let Some((.., shown)) = highest { span { "highest " (shown) } }
+                @if let Some((day, ..)) = last { span { (parts::date(*day)) } }
             }
             details { summary { "As a table" }
                 table { thead { tr { th scope="col" { "Day (UTC)" } th.num scope="col" { (chart.title) } } }
                     tbody { @for (day, _, shown) in chart.days.iter().rev() {
-                        tr { td { (day) } td.num { (shown) } }
+                        tr { td { (parts::date(*day)) } td.num { (shown) } }
                     } } }
             }
         }
@@ -196,7 +199,8 @@ mod tests {
 
     #[test]
     fn a_chart_draws_each_day_and_has_its_table() {
-        let day = |value: u64| ("2026-11-22".to_owned(), value, format!("{value} USDC"));
+        let at = UnixSeconds(1_795_306_000);
+        let day = |value: u64| (at, value, format!("{value} USDC"));
         let drawn = chart(&Chart {
             title: "Revenue",
             total: "30 USDC".to_owned(),
@@ -207,7 +211,7 @@ mod tests {
             r#"viewBox="0 0 30 80""#,
             r#"<rect class="none" x="1" y="79" width="8" height="1">"#,
             r#"<rect x="11" y="40" width="8" height="40">"#,
-            "30 USDC in 3 days, most on 2026-11-22 with 20 USDC",
+            "30 USDC in 3 days, most on 22 Nov with 20 USDC",
             "<td class=\"num\">20 USDC</td>",
         ] {
             assert!(drawn.contains(part), "{part}: {drawn}");

@@ -48,7 +48,8 @@ fn fetching(user_agent: &str) -> Markup {
         h2 #fetching { "How we fetch" }
         ul {
             li { "A page is fetched only when a client requests that page." }
-            li { "Plain GET requests over HTTP or HTTPS, ports 80 and 443, without cookies, forms or scripts." }
+            li { "Plain GET requests over HTTP or HTTPS, ports 80 and 443, without cookies or forms." }
+            li { "If this service has a browser, it may open a page whose text is made by scripts. All that it loads passes the same checks." }
             li { "Public addresses only. Every name and every redirect is checked before it is followed." }
             li { "At most 5 MB per page, and few concurrent requests per domain." }
             li { "We never bypass a paywall, login or captcha." }
@@ -85,8 +86,9 @@ fn keeping() -> Markup {
             li { "Payments, as accounting rules require: amount, payer address, transaction. Never a private key." }
         }
         p {
-            "These pages set no cookies and load nothing from third parties. They run two small scripts: one copies examples, "
-            "one verifies a report in your browser. Everything but the API explorer works without them."
+            "These pages set no cookies and load nothing from third parties. They run three small scripts: one copies examples, "
+            "one verifies a report in your browser, one pays with a browser wallet. Everything but the API explorer and the wallet "
+            "works without them."
         }
     }
 }

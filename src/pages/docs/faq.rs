@@ -103,9 +103,9 @@ fn pages() -> Vec<Question> {
         (
             "Can you read pages that need JavaScript?",
             html! { p {
-                "Where this service has a browser, which a quote says: with the tiers " strong { "fresh" } " and "
-                strong { "deep" } ", a page with little or no text of its own is opened in it, and you get what it shows if that "
-                "is more. The answer then has " code { "rendered" } ". Send " code { "\"render\": \"never\"" } " or "
+                "Yes, if this service has a browser; a quote says so. With the tiers " strong { "fresh" } " and "
+                strong { "deep" } ", a page with little or no text of its own is opened in it, and you get the text that it shows if there "
+                "is more of it. The response then has " code { "rendered" } ". Send " code { "\"render\": \"never\"" } " or "
                 code { "\"always\"" } " to decide it yourself. A render that fails costs nothing."
             } },
         ),
@@ -118,9 +118,9 @@ fn pages() -> Vec<Question> {
             } },
         ),
         (
-            "Do you run a page’s scripts?",
+            "What if this service has no browser?",
             html! { p {
-                "No. Many script-based pages still have their text in the HTML or in embedded data, and we use that. If there is too "
+                "Many script-based pages still have their text in the HTML or in embedded data, and we use that. If there is too "
                 "little, the response says so in " code { "warnings" } "; if there is none, the sale is refused."
             } },
         ),
@@ -152,9 +152,9 @@ fn reports() -> Vec<Question> {
             html! {
                 p { "Each decision comes with advice for programs." }
                 ul {
-                    li { strong { "partially supported" } ": the source supports a part of it, or doubt remains." }
+                    li { strong { "partly supported" } ": the source supports a part of it, or doubt remains." }
                     li { strong { "weak" } ": only navigation, boilerplate or vague wording mentions it." }
-                    li { strong { "unsupported" } ": the source does not establish it." }
+                    li { strong { "not stated" } ": the source does not establish it; programs get " code { "unsupported" } "." }
                     li { strong { "contradicted" } ": the source says otherwise." }
                     li { strong { "contested" } ": the sources of an Evidence Bundle contradict each other." }
                 }

@@ -262,7 +262,7 @@ pub(crate) fn purchases() -> Markup {
                 code { "SIGN-IN-WITH-X" } ". The official client extension does both."
             }
             li { "Each nonce works once and for five minutes, so each request needs a challenge of its own." }
-            li { "A page's answer is kept for 15 minutes after it was sent, one that you never received for 7 days, a report for 30 days. Later the response is 410." }
+            li { "A page's answer is stored for 15 minutes after it was sent, or for 7 days if you never received it; a report for 30 days. Later the response is 410." }
             li { code { "limit" } " (1 to 100) and " code { "before" } " (a purchase_id) page through the list; " code { "pagination.next" } " is the address of the next part." }
         }
     }

@@ -75,12 +75,12 @@ fn terms(view: &LegalView<'_>) -> Markup {
     html! {
         h2 #sale { "The sale" }
         p {
-            "Each payment buys one response: the markdown of a public web page, or a Proof Pack on whether a public source "
-            "supports a claim. The total price is the one in the 402 response, in USDC on " (view.site.network_name())
+            "Each USDC payment buys one response: the markdown of public web pages, a Proof Pack, an Evidence Bundle, or the check "
+            "of a text. The total price is the one in the 402 response, in USDC on " (view.site.network_name())
             ". There is no account, no subscription and no minimum."
         }
         p {
-            "An Evidence Bundle is paid once through the payment link, in dollars, at the price in "
+            "People can also pay for an Evidence Bundle once through the payment link, in dollars, at the price in "
             a href="/pricing#bundle-prices" { "the price list" } ". We start on it when the payment is confirmed."
         }
         @if view.site.facilitator == FacilitatorMode::Sandbox {
@@ -125,7 +125,7 @@ fn privacy() -> Markup {
         ),
         (
             "Reports",
-            "The report and the text that it cites",
+            "The report, the text that it cites, and a text that you had checked",
             "30 days; for 30 more days, only that it existed",
         ),
         (

@@ -84,7 +84,7 @@ fn buyer(site: &Site<'_>) -> Markup {
         p { "Or use the wallet in your browser: " a href=(wallet::path(item)) { "buy this page" } "." }
         .note {
             p {
-                "Both clients refuse to pay more than 1 USD at once unless you raise that limit, with " code { "setSpendControls" }
+                "The TypeScript and Python clients refuse to pay more than 1 USD at once unless you raise that limit, with " code { "setSpendControls" }
                 " or " code { "set_spend_controls" } ". Give them a separate key that holds no more than you are willing to spend."
             }
         }
@@ -95,10 +95,15 @@ fn cli(site: &Site<'_>, item: Item<'_>) -> Markup {
     html! {
         p {
             "The program that runs this service can also buy. It shows the price, pays at most " code { "--max-usdc" }
-            ", and prints the markdown and the receipt. If you do not have it, build it with Rust in a copy of its source code; "
-            "that takes about ten minutes."
+            ", and prints the markdown and the receipt."
         }
-        (parts::code("Install", "cargo install --locked --path ."))
+        @match site.download.and_then(parts::safe_href) {
+            Some(download) => p { a href=(download) { "Download context402" } " and put it into your " code { "PATH" } "." },
+            None => {
+                p { "Build it with Rust from its source code; that takes about ten minutes:" }
+                (parts::code("Install", "cargo install --locked --path ."))
+            },
+        }
         (parts::code("Run", &commands::buy(site, item)))
     }
 }

@@ -79,16 +79,12 @@ pub fn about_page(view: &BundleView<'_>) -> String {
                 "An Evidence Bundle checks one question against up to 25 public sources and delivers one report: where they agree, "
                 "where they conflict, and what none of them establishes."
             }
-            (form(view))
+            .beside {
+                (form(view))
+                (what_you_get())
+            }
             h2 #prices { "Three sizes" }
             (bundle_table(None, view.site.has_model))
-            h2 #delivery { "What you get" }
-            ul {
-                li { "A report for each source, with exact excerpts, and a table of claims by source" }
-                li { "Agreement across independent sources; copies of one text count once" }
-                li { "Conflicting numbers and dates, gaps, risks, and the sources we could not fetch" }
-                li { "A web page, a PDF and JSON with the hashes of every source" }
-            }
             p {
                 "Agents pay in USDC over x402 (" a href="/docs#example-proof-bundle" { "example" } "); people through a payment link, "
                 "the same number of dollars. Only one source? See "
@@ -97,6 +93,20 @@ pub fn about_page(view: &BundleView<'_>) -> String {
             }
         },
     )
+}
+
+fn what_you_get() -> Markup {
+    html! {
+        div.panel {
+            h2 #delivery { "What you get" }
+            ul {
+                li { "A report for each source, with exact excerpts, and a table of claims by source" }
+                li { "Agreement across independent sources; copies of one text count once" }
+                li { "Conflicting numbers and dates, gaps, risks, and the sources we could not fetch" }
+                li { "A web page, a PDF and JSON with the hashes of every source" }
+            }
+        }
+    }
 }
 
 /// The quote page.

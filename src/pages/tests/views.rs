@@ -32,6 +32,7 @@ pub(in crate::pages) fn site() -> Site<'static> {
         facilitator: FacilitatorMode::Sandbox,
         version: "0.1.0",
         contact: Some("ops@sample-site.org"),
+        download: Some("https://releases.sample-site.org/context402/"),
         has_model: true,
     }
 }
@@ -77,6 +78,7 @@ pub(super) fn hostile() -> Texts {
             facilitator: FacilitatorMode::Real,
             version: HOSTILE,
             contact: Some(HOSTILE),
+            download: Some(HOSTILE),
             ..site()
         },
         hostile: true,

@@ -1,10 +1,11 @@
 //! What is claimed, by whom, and with which words: the claims with their passages, the matrix, agreements and conflicts.
 
+use crate::domain::figures::capitalized;
 use crate::evidence::bundle::matrix::Verdict;
 use crate::evidence::bundle::{BundleReport, ClaimKind, ClaimLine};
 use crate::pdf::block::{Block, Kind, Span, Style, Table, Tone};
 use crate::pdf::parts::{Passage, column};
-use crate::pdf::words::{bounded, capital, day, spoken};
+use crate::pdf::words::{bounded, day, spoken};
 
 /// Passages that are shown for a claim; the others are named.
 const PASSAGES_MAX: usize = 6;
@@ -40,7 +41,7 @@ fn claim_blocks(report: &BundleReport, claim: &ClaimLine) -> Vec<Block> {
     let mut blocks = vec![
         Block::heading(
             2,
-            format!("{id}  {}", capital(&claim.text)),
+            format!("{id}  {}", capitalized(&claim.text)),
             format!("claim-{id}"),
         ),
         Block::Text {
@@ -184,7 +185,7 @@ pub(super) fn agreements(report: &BundleReport) -> Vec<Block> {
         let value = value.map_or_else(String::new, |value| format!(" “{value}”"));
         let mut sentence = format!(
             " {}{value} – {} independent sources: {}",
-            capital(&agreement.statement),
+            capitalized(&agreement.statement),
             agreement.group_count,
             agreement.source_ids.join(", "),
         );
@@ -214,14 +215,14 @@ pub(super) fn conflicts(report: &BundleReport) -> Vec<Block> {
         let (id, claim) = (&conflict.id, &conflict.claim);
         blocks.push(Block::heading(
             2,
-            format!("{id}  {}", capital(claim)),
+            format!("{id}  {}", capitalized(claim)),
             format!("conflict-{id}"),
         ));
         blocks.push(Block::paragraph(vec![
             Span::new(
                 format!(
                     "{} conflict of {}s, see ",
-                    capital(conflict.certainty.name()),
+                    capitalized(conflict.certainty.name()),
                     conflict.kind
                 ),
                 Style::SMALL,

@@ -13,8 +13,6 @@ import { stand } from './stand.mjs';
 const { CONTEXT402_BIN, FONT, PICTURES, WORK } = process.env;
 const BYTES_MAX = 150_000;
 const COLUMNS = 104;
-/** Of the page that is sold, so many lines. */
-const PAGE_LINES = 5;
 const ARTICLE = 'http://news.sample-site.org/2026/03/harbour-heat-network';
 const CLAIM = 'A flat of 65 square metres paid 71 a month for heat this winter.';
 
@@ -28,23 +26,23 @@ async function shoot(page, name, options = {}) {
   assert.ok(size <= BYTES_MAX, `${name}.png has ${size} bytes`);
 }
 
-/** What the demo has printed, up to the first lines of the markdown that was bought. */
+/** What the demo has printed. */
 function sale() {
   // Without `--listen` the demo has this port.
   const port = new RegExp(new URL(BASE).port, 'g');
   const lines = fs.readFileSync(path.join(WORK, 'demo.log'), 'utf8').replace(port, '4020').split('\n');
-  const text = lines.findIndex((line) => line.startsWith('   | '));
-  assert.ok(text > 0, 'the demo has printed a sale');
-  return lines.slice(0, text + PAGE_LINES).map((line) =>
+  const end = lines.findIndex((line) => line.startsWith('Stop it'));
+  assert.ok(lines.slice(0, end).some((line) => line.startsWith('✓ Settled')), 'the demo has printed a sale');
+  return lines.slice(0, end + 1).map((line) =>
     line.length > COLUMNS ? `${line.slice(0, COLUMNS - 1)}…` : line);
 }
 
-/** Headings of steps, the receipt and the page each in their colour. */
+/** Ticks, names and the page each in their colour. */
 function shown(line) {
   const text = escaped(line);
-  if (/^\d\. /.test(line)) return `<b>${text}</b>`;
-  if (line.startsWith('   | ')) return `<i>${text}</i>`;
-  return /settled|USDC/.test(line) ? `<em>${text}</em>` : text;
+  if (line.startsWith('  | ')) return `<i>${text}</i>`;
+  if (line.startsWith('✓ ')) return text.replace(/^✓ (\w+)/, '<em>✓</em> <b>$1</b>');
+  return text.replace(/^( *)(Report|Try it|Console|Browser|Docs)( )/, '$1<b>$2</b>$3');
 }
 
 check('a picture of the terminal', () => withPage({ viewport: { width: 860, height: 400 } }, async (page) => {
@@ -66,7 +64,7 @@ check('a picture of a report', async () => {
   ]);
   const report = JSON.parse(stdout);
   assert.equal(report.decision.label, 'supported');
-  await withPage({ viewport: { width: 1100, height: 1000 }, colorScheme: 'light' }, async (page) => {
+  await withPage({ viewport: { width: 1100, height: 740 }, colorScheme: 'light' }, async (page) => {
     await page.goto(`${BASE}/proof-pack/reports/${report.report_id}`);
     await shoot(page, 'report');
   });

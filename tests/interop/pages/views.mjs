@@ -55,6 +55,7 @@ function steady() {
       .replace(/0x[0-9a-fA-F]{4}…[0-9a-fA-F]{6}/g, '0x0123…abcdef')
       .replace(/\b\d{1,2} [A-Z][a-z]+ 20\d\d(, \d\d:\d\d UTC)?/g, '1 May 2026')
       .replace(/\b20\d\d-\d\d-\d\d( \d\d:\d\d)?/g, '2026-05-01')
+      .replace(/\b\d{1,2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)$/g, '1 May')
       .replace(/\b\d+ (second|minute|hour)s? ago\b/g, '1 $1 ago');
   }
 }

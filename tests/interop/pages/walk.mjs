@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { check } from '../checks/suite.mjs';
 import { BASE, WIDTHS, withPage } from './browser.mjs';
+import { stand } from './stand.mjs';
 
 const REPORT = process.env.REPORT_PATH;
 const TABS_MAX = 150;
@@ -171,7 +172,22 @@ check('a row of a table is read without a broken word, on a phone and on a deskt
     await withPage({ viewport }, async (page) => {
       await page.goto(`${BASE}/proof-pack/sample`);
       assert.ok((await page.locator('.evidence td').count()) > 1, 'the sample cites a row');
-      assert.deepEqual(await brokenWords(page, '.evidence table'), [], `${viewport.width} pixels`);
+      for (const table of ['.evidence table', '.source-text table']) {
+        assert.deepEqual(await brokenWords(page, table), [], `${table}, ${viewport.width} pixels`);
+      }
+    });
+  }
+});
+
+check('the sign-in form of the console has the page to itself', async () => {
+  const { base } = await stand();
+  for (const viewport of Object.values(WIDTHS)) {
+    await withPage({ viewport, javaScriptEnabled: false }, async (page) => {
+      await page.goto(`${base}/operator`);
+      const { x, width } = await page.locator('.sign-in').boundingBox();
+      assert.ok(width > 300, `${width} pixels wide`);
+      assert.ok(Math.abs(x + width / 2 - viewport.width / 2) < 10, `${x}, ${width} pixels wide`);
+      await tabTo(page, '#token');
     });
   }
 });

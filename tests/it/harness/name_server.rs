@@ -8,6 +8,7 @@ use std::time::Duration;
 
 const A: u16 = 1;
 const CNAME: u16 = 5;
+const CAA: u16 = 257;
 
 /// What is answered for a name.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub(crate) enum Told {
     Alias(&'static str, Ipv4Addr),
     /// Cut short over UDP, whole over TCP.
     Long(Vec<Ipv4Addr>),
+    /// CAA records: flags, tag and value. No addresses.
+    Caa(Vec<(u8, &'static str, &'static str)>),
     /// There is no such name.
     NoSuchName,
     /// The server cannot tell: SERVFAIL.
@@ -196,6 +199,17 @@ fn answer(query: &[u8], kind: u16, told: &Told) -> Vec<u8> {
                 records
                     .map(|one| record(&ASKED, A, &one.octets()))
                     .collect(),
+            )
+        }
+        Told::Caa(records) if kind == CAA => {
+            let data = |(flags, tag, value): &(u8, &str, &str)| {
+                let length = u8::try_from(tag.len()).expect("a short tag");
+                [&[*flags, length], tag.as_bytes(), value.as_bytes()].concat()
+            };
+            let records = records.iter();
+            (
+                0,
+                records.map(|one| record(&ASKED, CAA, &data(one))).collect(),
             )
         }
         _ => (0, Vec::new()),

@@ -46,7 +46,7 @@ pub fn introduction(app: &App) -> String {
          Tiers of a page, in USDC:\n\n{tiers}\n\
          To check whether a page supports a claim, POST {proof_pack} with `{{\"target_url\":\"https://example.com/\",\
          \"question\":\"Is it free to use?\",\"pack\":\"standard\"}}`, paid the same way. The response is a report with a \
-         decision, exact citations, gaps, risks and hashes; it is kept for 30 days and can be verified.\n\n\
+         decision, exact citations, gaps, risks and hashes; it is stored for 30 days and can be verified.\n\n\
          Packs of a report, in USDC:\n\n{packs}\n\
          To buy several pages at once, send `target_urls` (2 to {PAGES_MAX}) in place of `target_url`: one payment of as \
          many times the price, and only if all of them can be read.\n\n\

@@ -6,6 +6,7 @@ use crate::api::operator::console::{View, show};
 use crate::api::operator::ledger::{self, CheckedDay};
 use crate::app::Shared;
 use crate::domain::amount::Amount;
+use crate::domain::figures::cents;
 use crate::domain::refusal::Refusal;
 use crate::pages::console::{Block, Cell, Form, Tone};
 use crate::store::LedgerCheck;
@@ -49,8 +50,8 @@ fn row(app: &Shared, day: &CheckedDay) -> Vec<Cell> {
     vec![
         Cell::Text(date.clone()),
         Cell::Number(ledger.sales.to_string()),
-        Cell::Number(Amount::from_units(ledger.revenue).to_string()),
-        Cell::Number(Amount::from_units(ledger.profit).to_string()),
+        Cell::Number(cents(Amount::from_units(ledger.revenue))),
+        Cell::Number(cents(Amount::from_units(ledger.profit))),
         contradicted(day.contradicted),
         ledger_check.as_ref().map_or(Cell::Nothing, compared),
         ledger_check.as_ref().map_or(Cell::Nothing, beyond),

@@ -2,6 +2,7 @@
 
 use crate::api::operator::console::{View, live};
 use crate::app::{App, FETCHES_OF_DOMAIN_MAX, FETCHES_OF_PAYER_MAX, Shared};
+use crate::domain::figures::{grouped, size};
 use crate::domain::rate::{OF_DOMAIN, RateClass};
 use crate::domain::refusal::Refusal;
 use crate::flows::operations::overrides::LiveKind;
@@ -11,7 +12,7 @@ use crate::store::Snapshot;
 pub(super) async fn limits(app: &Shared) -> Result<View, Refusal> {
     let (pages, page_bytes) = app.store.read(Snapshot::cached_pages).await?;
     let heading = |text: &str| Block::Heading(text.to_owned());
-    let of = |used: u64, limit: u64| Cell::Text(format!("{} of {} MiB", mib(used), mib(limit)));
+    let of = |used: u64, limit: u64| Cell::Text(format!("{} of {}", size(used), size(limit)));
     let limits = &app.config.limits;
     let number = |count: usize| Cell::Text(count.to_string());
     let caches = Block::Facts(vec![
@@ -44,16 +45,16 @@ pub(super) async fn limits(app: &Shared) -> Result<View, Refusal> {
         vec![
             heading("Blocked hosts and payment links"),
             Block::Text(
-                "A value saved here is in force at once and goes before the configuration's, until you remove it. \
-                 Blocked hosts are never fetched, nor their subdomains."
+                "A value saved here takes effect at once and overrides the configuration until you remove it. Blocked hosts \
+                 and their subdomains are never fetched."
                     .to_owned(),
             ),
             live::settings(app, "Blocked hosts and payment links", |kind| {
                 matches!(kind, LiveKind::Hosts | LiveKind::Link)
             }),
             Block::Text(
-                "After a change of the configuration, reload it here or with `systemctl reload context402`. Settings \
-                 that have no field on this page or under Configuration need a restart."
+                "After changing the configuration, reload it here or with `systemctl reload context402`. Settings \
+                 without a field on this page or under Configuration need a restart."
                     .to_owned(),
             ),
             Block::Forms(vec![reload]),
@@ -61,8 +62,8 @@ pub(super) async fn limits(app: &Shared) -> Result<View, Refusal> {
             caches,
             heading("Limits on free requests"),
             Block::Text(
-                "0 requests per minute is no limit; 0 fetches per day is none. After a change, every client has the full \
-                 limit again."
+                "For requests per minute, 0 means no limit; for fetches per day, 0 means none. After a change, every client \
+                 starts with its full limit."
                     .to_owned(),
             ),
             live::settings(app, "Limits on free requests", |kind| {
@@ -80,7 +81,7 @@ fn quotas(app: &App) -> Block {
     let row = |name: &'static str, quota: u64| {
         let quota = match quota {
             0 => "no limit".to_owned(),
-            quota => quota.to_string(),
+            quota => grouped(quota),
         };
         let refused = app.metrics.limited.get([name]);
         vec![
@@ -97,8 +98,4 @@ fn quotas(app: &App) -> Block {
         rows: rows.collect(),
         empty: "",
     }
-}
-
-fn mib(bytes: u64) -> u64 {
-    bytes / (1024 * 1024)
 }

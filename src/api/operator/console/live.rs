@@ -9,7 +9,7 @@ pub(super) fn settings(app: &App, caption: &'static str, is_of: fn(LiveKind) -> 
     let chosen = LIVE.iter().filter(|live| is_of(live.kind));
     Block::Table {
         caption,
-        head: vec!["In force", "From", "In the configuration"],
+        head: vec!["Current value", "Set in", "Configured value"],
         rows: chosen
             .map(|live| setting(app, live.key, live.kind))
             .collect(),
@@ -34,7 +34,7 @@ fn setting(app: &App, key: &'static str, kind: LiveKind) -> Vec<Cell> {
             label: key,
             value: text,
         },
-        LiveKind::Hosts | LiveKind::Link | LiveKind::Text(_) => Field::Area {
+        LiveKind::Hosts | LiveKind::Link | LiveKind::Text(_) | LiveKind::Page(_) => Field::Area {
             name: "value",
             label: key,
             text,
@@ -42,7 +42,7 @@ fn setting(app: &App, key: &'static str, kind: LiveKind) -> Vec<Cell> {
         },
     };
     let set = Form::button("set-setting", "key", key, "Save").with(field);
-    let unset = Form::button("unset-setting", "key", key, "Use the configuration's value");
+    let unset = Form::button("unset-setting", "key", key, "Use the configured value");
     vec![
         Cell::Forms(
             std::iter::once(set)

@@ -7,6 +7,7 @@ use crate::api::operator::console::show::{Asked, List};
 use crate::api::operator::console::{View, show};
 use crate::app::Shared;
 use crate::domain::amount::Amount;
+use crate::domain::figures::cents;
 use crate::domain::refusal::{Code, Refusal};
 use crate::flows::content::sample::facilitator_mode;
 use crate::http::Call;
@@ -123,7 +124,7 @@ fn explorer(app: &Shared) -> Option<&'static str> {
 fn usdc(payment: &Value) -> Cell {
     let units = payment["amount_units"].as_str();
     let amount = units.and_then(Amount::parse_units);
-    amount.map_or(Cell::Nothing, |amount| Cell::Number(amount.to_string()))
+    amount.map_or(Cell::Nothing, |amount| Cell::Number(cents(amount)))
 }
 
 /// The latest refusals of paid requests.
@@ -133,7 +134,7 @@ fn refused(app: &Shared) -> [Block; 3] {
             show::time(refused, "at"),
             Cell::Code(refused["code"].as_str().unwrap_or_default().to_owned()),
             show::text(refused, "reason"),
-            show::text(refused, "product"),
+            show::words(refused, "product"),
             show::text(refused, "level"),
             payer(refused),
             show::text(refused, "request_id"),
@@ -144,7 +145,7 @@ fn refused(app: &Shared) -> [Block; 3] {
         Block::Heading("Refused payments".to_owned()),
         Block::Text(format!(
             "Requests with a payment, refused since the service started. Payer addresses may be unverified. This page \
-            shows the latest {REFUSALS_SHOWN_MAX}; context402 payments refused lists up to {REFUSALS_MAX}."
+            shows the latest {REFUSALS_SHOWN_MAX}; `context402 payments refused` lists up to {REFUSALS_MAX}."
         )),
         Block::Table {
             caption: "Refused payments, newest first",
@@ -168,7 +169,7 @@ async fn payment(app: &Shared, key: &str) -> Result<View, Refusal> {
     let found = found.ok_or_else(|| Refusal::new(Code::NotFound, operator::NO_PAYMENT))?;
     let mut blocks = vec![Block::Facts(vec![
         ("State", show::tag(&found, "state", tone)),
-        ("Product", show::text(&found, "product")),
+        ("Product", show::words(&found, "product")),
         ("Tier or pack", show::text(&found, "level")),
         ("Target", show::outward(&found, "target_url")),
         ("USDC", usdc(&found)),
@@ -197,7 +198,7 @@ async fn payment(app: &Shared, key: &str) -> Result<View, Refusal> {
         let form = Form::button("reconcile", "key", key, "Look up the settlement now");
         blocks.push(Block::Forms(vec![form]));
     }
-    Ok(View::new("Payment", blocks))
+    Ok(View::new(show::title("Payment", key), blocks))
 }
 
 fn tone(state: &str) -> Tone {

@@ -25,7 +25,7 @@ pub(super) async fn leads(app: &Shared, call: &Call) -> Result<View, Refusal> {
         vec![
             show::time(lead, "created_at"),
             show::tag(lead, "status", lead_tone),
-            show::text(lead, "product"),
+            show::words(lead, "product"),
             show::text(lead, "level"),
             show::text(lead, "contact"),
             show::number(lead, "source_count"),
@@ -39,7 +39,14 @@ pub(super) async fn leads(app: &Shared, call: &Call) -> Result<View, Refusal> {
         states: &LeadStatus::ALL.map(LeadStatus::name),
         caption: "Leads, newest first",
         head: vec![
-            "Since", "Status", "Product", "Level", "Contact", "Sources", "From", "Lead",
+            "Created",
+            "Status",
+            "Product",
+            "Pack or bundle",
+            "Contact",
+            "Sources",
+            "From",
+            "Lead",
         ],
         rows,
         empty: "No such leads.",
@@ -50,11 +57,11 @@ pub(super) async fn leads(app: &Shared, call: &Call) -> Result<View, Refusal> {
 async fn lead(app: &Shared, id: &str) -> Result<View, Refusal> {
     let found = leads::read_one(&app.store, id).await?;
     Ok(View::new(
-        "Lead",
+        show::title("Lead", id),
         vec![
             Block::Facts(vec![
                 ("Status", show::tag(&found, "status", lead_tone)),
-                ("Product", show::text(&found, "product")),
+                ("Product", show::words(&found, "product")),
                 ("Pack or bundle", show::text(&found, "level")),
                 ("Contact", show::text(&found, "contact")),
                 ("Name", show::text(&found, "name")),
@@ -174,7 +181,7 @@ pub(super) async fn orders(app: &Shared, call: &Call) -> Result<View, Refusal> {
         states: &OrderState::NAMES,
         caption: "Orders, newest first",
         head: vec![
-            "Since", "State", "Bundle", "Paid", "E-mail", "Sources", "Reason", "Order",
+            "Created", "State", "Bundle", "Amount", "E-mail", "Sources", "Reason", "Order",
         ],
         rows,
         empty: "No such orders.",
@@ -190,14 +197,14 @@ async fn order(app: &Shared, id: &str) -> Result<View, Refusal> {
         None => Cell::Nothing,
     };
     Ok(View::new(
-        "Order",
+        show::title("Order", id),
         vec![
             Block::Facts(vec![
                 ("State", show::tag(&found, "state", order_tone)),
                 ("Reason", show::text(&found, "reason")),
                 ("Progress", progress),
                 ("Bundle", show::text(&found, "bundle")),
-                ("Paid", show::number(&found, "paid")),
+                ("Amount", show::number(&found, "paid")),
                 ("E-mail", show::text(&found, "email")),
                 ("Question", show::text(&found, "question")),
                 ("Lead", show::link(&found, "lead_id", "leads")),
@@ -243,17 +250,23 @@ fn mail_of(mail: &Value) -> Cell {
 fn sources(order: &Value) -> Block {
     Block::Table {
         caption: "Sources so far",
-        head: vec!["Place", "State", "Code", "Message"],
+        head: vec!["Source", "State", "Code", "Message"],
         rows: show::rows(order, "sources", |source| {
             vec![
-                show::number(source, "place"),
-                show::text(source, "state"),
+                place(source),
+                show::words(source, "state"),
                 show::text(source, "code"),
                 show::text(source, "message"),
             ]
         }),
         empty: "No source is being processed.",
     }
+}
+
+/// Which of the order's sources, counted from 1.
+fn place(source: &Value) -> Cell {
+    let place = source["place"].as_u64();
+    place.map_or(Cell::Nothing, |place| Cell::Number((place + 1).to_string()))
 }
 
 /// The acts that the order's state allows.
@@ -310,7 +323,7 @@ pub(super) async fn events(app: &Shared, call: &Call) -> Result<View, Refusal> {
         vec![
             show::time(event, "received_at"),
             show::text(event, "type"),
-            show::text(event, "outcome"),
+            show::words(event, "outcome"),
             show::link(event, "order_id", "orders"),
             show::link(event, "event_id", "events"),
         ]
@@ -328,12 +341,12 @@ const NO_EVENT: &str = "No such event among the newest. Events are stored for 35
 
 fn event(event: &Value) -> View {
     View::new(
-        "Event",
+        show::title("Event", event["event_id"].as_str().unwrap_or_default()),
         vec![
             Block::Facts(vec![
                 ("Event", show::text(event, "event_id")),
                 ("Type", show::text(event, "type")),
-                ("Outcome", show::text(event, "outcome")),
+                ("Outcome", show::words(event, "outcome")),
                 ("Order", show::link(event, "order_id", "orders")),
                 ("Live", show::text(event, "livemode")),
                 ("Created", show::time(event, "created_at")),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::domain::payment::state_in_words;
 use crate::domain::time::UnixSeconds;
 use crate::http::Call;
 use crate::pages::console::{Block, Cell, Tone, VIEWS_PATH};
@@ -22,6 +23,20 @@ pub(super) fn text(value: &Value, name: &str) -> Cell {
         Value::String(text) => Cell::Text(text.clone()),
         other => Cell::Text(other.to_string()),
     }
+}
+
+/// A name of the API in words: `proof pack` for `proof_pack`.
+pub(super) fn words(value: &Value, name: &str) -> Cell {
+    match text(value, name) {
+        Cell::Text(text) => Cell::Text(text.replace('_', " ")),
+        other => other,
+    }
+}
+
+/// The title of a record's page: `Order ord_4475b4943305`.
+pub(super) fn title(kind: &str, id: &str) -> String {
+    let id: String = id.chars().take(ID_CHARACTERS).collect();
+    format!("{kind} {id}")
 }
 
 pub(super) fn number(value: &Value, name: &str) -> Cell {
@@ -136,12 +151,16 @@ impl List<'_> {
                 caption: self.caption,
                 head: self.head,
                 rows,
-                empty: self.empty,
+                empty: if asked.is_narrowed() {
+                    self.empty
+                } else {
+                    "None yet."
+                },
             },
             Block::Pager {
                 told: match count {
                     0 => String::new(),
-                    _ => format!("{} to {last} of {count}", first + 1),
+                    _ => format!("{}–{last} of {count}", first + 1),
                 },
                 newer: (page > 1).then(|| asked.path(self.view, page - 1)),
                 older: (last < count).then(|| asked.path(self.view, page + 1)),
@@ -169,13 +188,7 @@ pub(super) fn tag(value: &Value, name: &str, tone: impl Fn(&str) -> Tone) -> Cel
 
 /// A state in the terms of card payments, where it has one.
 fn state_name(state: &str) -> String {
-    match state {
-        "held" => "authorized".to_owned(),
-        "kept" => "settling".to_owned(),
-        "released" => "voided".to_owned(),
-        "credit" => "retry credit".to_owned(),
-        other => other.replace('_', " "),
-    }
+    state_in_words(state).replace(['_', '-'], " ")
 }
 
 /// Links to filter by state.

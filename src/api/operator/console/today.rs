@@ -7,8 +7,10 @@ use crate::api::operator::console::{View, show};
 use crate::api::operator::ledger::{self, DayFigures};
 use crate::app::Shared;
 use crate::domain::amount::Amount;
+use crate::domain::figures::cents;
 use crate::domain::level::Product;
 use crate::domain::refusal::Refusal;
+use crate::domain::time::UnixSeconds;
 use crate::flows::operations::health::NO_CHAIN;
 use crate::flows::quotes::availability;
 use crate::flows::sale::verify_settlement;
@@ -91,7 +93,7 @@ fn numbers(app: &Shared, days: &[DayFigures]) -> Vec<Number> {
             label: "Conversion since start",
             value: percent(settled, asked),
             unit: "",
-            note: format!("{settled} settled of {asked} 402 responses"),
+            note: format!("{settled} settled after {asked} responses with 402"),
             change: None,
         },
     ]
@@ -103,7 +105,10 @@ fn charts(days: &[DayFigures]) -> Vec<Chart> {
         total: shown(days.iter().map(value).fold(0, u64::saturating_add)),
         days: days
             .iter()
-            .map(|day| (ledger::date(day.day), value(day), shown(value(day))))
+            .map(|day| {
+                let at = UnixSeconds::of_day(day.day);
+                (at, value(day), shown(value(day)))
+            })
             .collect(),
     };
     vec![
@@ -122,7 +127,7 @@ fn charts(days: &[DayFigures]) -> Vec<Chart> {
 }
 
 fn usdc_text(units: u64) -> String {
-    Amount::from_units(units).to_string()
+    cents(Amount::from_units(units))
 }
 
 fn dollars(cents: u64) -> String {
@@ -191,7 +196,7 @@ fn responses(app: &Shared) -> Block {
     };
     Block::Table {
         caption: "Responses since start",
-        head: vec!["Route", "Responses", "5xx", "Half within", "95 % within"],
+        head: vec!["Route", "Responses", "5xx", "Median", "95th percentile"],
         rows: routes.into_iter().map(row).collect(),
         empty: "No requests yet.",
     }
@@ -247,9 +252,15 @@ fn renders(app: &Shared) -> Vec<Block> {
             },
         ]
     };
-    let mean = match mean_ms {
-        None => "no page has needed it".to_owned(),
-        Some(ms) => format!("{}.{} s each, with the wait", ms / 1_000, ms / 100 % 10),
+    let waiting = app.outside.renderer.as_ref();
+    let waiting = waiting.map_or(0, |renderer| renderer.waiting());
+    let note = match mean_ms {
+        None => "no page has needed the browser".to_owned(),
+        Some(ms) => format!(
+            "{rendered} of {all} pages; {}.{} s each, including waiting; {waiting} now",
+            ms / 1_000,
+            ms / 100 % 10
+        ),
     };
     vec![
         Block::Heading("Pages rendered since start".to_owned()),
@@ -257,13 +268,7 @@ fn renders(app: &Shared) -> Vec<Block> {
             label: "Rendered",
             value: percent(rendered, all),
             unit: "",
-            note: format!(
-                "{rendered} of {all} pages; {mean}; {} now",
-                app.outside
-                    .renderer
-                    .as_ref()
-                    .map_or(0, |renderer| renderer.waiting())
-            ),
+            note,
             change: None,
         }]),
         Block::Table {
@@ -377,7 +382,7 @@ fn attention(app: &Shared, found: &ledger::Today) -> Vec<Alert> {
 }
 
 fn figures(ledger: &LedgerDay) -> Vec<(&'static str, Cell)> {
-    let usdc = |units| Cell::Text(format!("{} USDC", Amount::from_units(units)));
+    let usdc = |units| Cell::Text(format!("{} USDC", cents(Amount::from_units(units))));
     let cost = ledger
         .gas
         .saturating_add(ledger.facilitator_fee)
@@ -393,9 +398,9 @@ fn figures(ledger: &LedgerDay) -> Vec<(&'static str, Cell)> {
 fn lines(caption: &'static str, lines: &[(String, u64, u64)], empty: &'static str) -> Block {
     let row = |(name, sales, units): &(String, u64, u64)| {
         vec![
-            Cell::Text(name.clone()),
+            Cell::Text(name.replace('_', " ")),
             Cell::Number(sales.to_string()),
-            Cell::Number(Amount::from_units(*units).to_string()),
+            Cell::Number(cents(Amount::from_units(*units))),
         ]
     };
     Block::Table {

@@ -7,6 +7,7 @@ use crate::api::operator::console::show::{Asked, List};
 use crate::api::operator::console::{View, live, show, today};
 use crate::api::operator::{self, data, export, mails};
 use crate::app::{App, Shared};
+use crate::domain::figures::size;
 use crate::domain::mail::{ADDRESS_CHARACTERS_MAX, MailState};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::{UnixSeconds, span};
@@ -32,7 +33,7 @@ pub(super) async fn reports(app: &Shared, call: &Call) -> Result<View, Refusal> 
             show::time(report, "created_at"),
             show::text(report, "state"),
             show::text(report, "pack"),
-            show::text(report, "decision"),
+            show::words(report, "decision"),
             show::outward(report, "target_url"),
             show::text(report, "question"),
             show::link(report, "report_id", "reports"),
@@ -44,7 +45,7 @@ pub(super) async fn reports(app: &Shared, call: &Call) -> Result<View, Refusal> 
         states: &operator::REPORT_STATES,
         caption: "Reports, newest first",
         head: vec![
-            "Since", "State", "Pack", "Decision", "Source", "Question", "Report",
+            "Created", "State", "Pack", "Decision", "Source", "Question", "Report",
         ],
         rows,
         empty: "No such reports.",
@@ -76,13 +77,13 @@ async fn report(app: &Shared, id: &str) -> Result<View, Refusal> {
         _ => vec![purge],
     };
     Ok(View::new(
-        "Report",
+        show::title("Report", id),
         vec![
             Block::Facts(vec![
                 ("State", show::text(&found, "state")),
                 ("Source", show::outward(&found, "target_url")),
                 ("Question", show::text(&found, "question")),
-                ("Decision", show::text(&found, "decision")),
+                ("Decision", show::words(&found, "decision")),
                 ("Payment", show::link(&found, "payment", "payments")),
                 ("Shared as", show::text(&found, "shared")),
                 ("Public listing", show::text(&found, "listing")),
@@ -127,7 +128,7 @@ pub(super) async fn outbox(app: &Shared, call: &Call) -> Result<View, Refusal> {
         states: &MailState::NAMES,
         caption: "E-mails, newest first",
         head: vec![
-            "Since", "State", "Kind", "To", "Subject", "Tries", "Problem", "Mail",
+            "Created", "State", "Kind", "To", "Subject", "Attempts", "Error", "E-mail",
         ],
         rows,
         empty: "No such e-mails.",
@@ -148,7 +149,7 @@ async fn mail(app: &Shared, text: &str) -> Result<View, Refusal> {
         Form::button("delete-mail", "key", text, "Delete").confirmed("Yes, delete without sending"),
     );
     Ok(View::new(
-        "E-mail",
+        show::title("E-mail", text),
         vec![
             Block::Facts(vec![
                 ("State", show::tag(&found, "state", tone)),
@@ -186,7 +187,7 @@ pub(super) async fn data(app: &Shared, call: &Call) -> Result<View, Refusal> {
         Block::Text("Export all records as CSV or JSON.".to_owned()),
         Block::Table {
             caption: "Exports",
-            head: vec!["What", "CSV", "JSON"],
+            head: vec!["Records", "CSV", "JSON"],
             rows: export::KINDS
                 .iter()
                 .map(|kind| export_row(kind.name))
@@ -236,7 +237,12 @@ fn export_row(name: &str) -> Vec<Cell> {
         text: format!("{name}.{format}"),
         path: format!("{VIEWS_PATH}export?what={name}&format={format}"),
     };
-    vec![Cell::Text(name.to_owned()), link("csv"), link("json")]
+    let records = match name {
+        "mails" => "e-mails",
+        "events" => "webhook events",
+        name => name,
+    };
+    vec![Cell::Text(records.to_owned()), link("csv"), link("json")]
 }
 
 pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
@@ -255,7 +261,7 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
     let chain = match (&app.outside.chain, gas.trouble) {
         (None, _) => tag("not configured", Tone::Warn),
         (Some(_), Some(trouble)) => tag(&trouble, Tone::Bad),
-        (Some(_), None) => tag("answers", Tone::Good),
+        (Some(_), None) => tag("responds", Tone::Good),
     };
     let availability = availability::now(app);
     let sales = match (availability.is_complete(), availability.is_open()) {
@@ -273,7 +279,7 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
     };
     let renderer = health.renderer();
     let browser = match (&app.outside.renderer, renderer.trouble, renderer.browser) {
-        (None, ..) => tag("not configured: no script of a page is run", Tone::Plain),
+        (None, ..) => tag("not configured: scripts of pages are not run", Tone::Plain),
         (Some(_), Some(trouble), _) => tag(&trouble, Tone::Bad),
         (Some(_), None, Some(browser)) => tag(&browser, Tone::Good),
         (Some(_), None, None) => tag("not tried yet", Tone::Plain),
@@ -286,7 +292,7 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
             None => tag(status, Tone::Bad),
         },
     };
-    let mib = |bytes: u64| Cell::Text(format!("{} MiB", bytes / (1024 * 1024)));
+    let bytes = |count: u64| Cell::Text(size(count));
     let stored = app.store.stored_bytes().await?;
     let limited = app.metrics.limited.counts().into_iter();
     let limited = limited.filter_map(|(values, count)| Some((*values.first()?, count)));
@@ -322,12 +328,12 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
             ("Chain", chain),
             ("Browser", browser),
             ("Disk", disk),
-            ("Free disk space", mib(health.free_bytes())),
+            ("Free disk space", bytes(health.free_bytes())),
             (
                 "Data file",
-                stored.map_or(Cell::Text("not counted yet".to_owned()), mib),
+                stored.map_or(Cell::Text("not counted yet".to_owned()), bytes),
             ),
-            ("Stored reports and responses", mib(health.kept_bytes())),
+            ("Stored reports and responses", bytes(health.kept_bytes())),
             ("Mail", mail),
             ("TLS certificate", tls),
             (
@@ -440,11 +446,11 @@ pub(super) fn config(app: &App, call: &Call) -> View {
         vec![
             Block::Heading("Contact and legal details".to_owned()),
             Block::Text(
-                "Shown on pages and in e-mails. Browsers store pages for up to five minutes."
+                "Shown on pages and in e-mails. Browsers cache pages for up to five minutes."
                     .to_owned(),
             ),
             live::settings(app, "Contact and legal details", |kind| {
-                matches!(kind, LiveKind::Text(_))
+                matches!(kind, LiveKind::Text(_) | LiveKind::Page(_))
             }),
             Block::Heading("Effective settings".to_owned()),
             choices,
@@ -469,13 +475,12 @@ pub(super) async fn changes(app: &Shared) -> Result<View, Refusal> {
         "Changes",
         vec![
             Block::Text(
-                "Changes of settings while the service runs: set and unset in the console, or reloaded from the \
-                 configuration."
+                "Settings that were changed while the service was running: in the console, or by reloading the configuration."
                     .to_owned(),
             ),
             Block::Table {
                 caption: "Changes, newest first",
-                head: vec!["Time", "Act", "Setting", "Old value", "New value"],
+                head: vec!["Time", "Change", "Setting", "Old value", "New value"],
                 rows: rows.collect(),
                 empty: "No setting has been changed.",
             },

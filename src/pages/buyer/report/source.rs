@@ -44,7 +44,7 @@ pub(super) fn pane(report: &Report, text: &str, whole: &str) -> Markup {
             .source-head {
                 h2 #source-text { (title.unwrap_or("Source text")) }
                 p { (parts::foreign_link(&report.target_url)) }
-                p.small.muted { "As it was read. " a href=(whole) { "Whole text" } }
+                p.small.muted { "The text as it was fetched. " a href=(whole) { "Whole text" } }
             }
             .source-text tabindex="0" role="region" aria-label="Text of the source" {
                 @for (is_shown, group) in groups(&blocks, &report.citations) {

@@ -1,0 +1,77 @@
+//! Sizes, counts, amounts and names as people read them.
+
+use crate::domain::amount::Amount;
+
+/// Bytes in the largest unit of which there is one at least: `50.8 GiB`, `12 bytes`.
+pub fn size(bytes: u64) -> String {
+    let mut size = (bytes, 0, "bytes");
+    for unit in ["KiB", "MiB", "GiB", "TiB"] {
+        let (whole, ..) = size;
+        if whole < 1024 {
+            break;
+        }
+        size = (whole / 1024, whole % 1024 * 10 / 1024, unit);
+    }
+    match size {
+        (bytes, _, "bytes") => format!("{bytes} bytes"),
+        (whole, 0, unit) => format!("{whole} {unit}"),
+        (whole, tenths, unit) => format!("{whole}.{tenths} {unit}"),
+    }
+}
+
+/// An amount with at least two decimals: `0.10`, `1.00`, `0.012`.
+pub fn cents(amount: Amount) -> String {
+    let shown = amount.to_string();
+    match shown.split_once('.') {
+        None => format!("{shown}.00"),
+        Some((whole, fraction)) => format!("{whole}.{fraction:0<2}"),
+    }
+}
+
+/// Text at the beginning of a sentence.
+pub fn capitalized(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters
+        .next()
+        .map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + characters.as_str()
+}
+
+/// A count with its thousands apart: `12,000`.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut grouped = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_written_as_people_read_them() {
+        for (bytes, expected) in [
+            (0, "0 bytes"),
+            (1023, "1023 bytes"),
+            (1536, "1.5 KiB"),
+            (512 << 20, "512 MiB"),
+            (52_001 << 20, "50.7 GiB"),
+        ] {
+            assert_eq!(size(bytes), expected);
+        }
+        for (count, expected) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (1_234_567, "1,234,567"),
+        ] {
+            assert_eq!(grouped(count), expected);
+        }
+    }
+}
