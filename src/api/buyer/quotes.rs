@@ -175,7 +175,7 @@ fn quoted_view<'a>(quote: &'a Quote, id: Option<&'a str>) -> Quoted<'a> {
         quote_id: id,
         target_url: &quote.target.target_url,
         question: quote.record.purchase.question(),
-        is_cached: quote.target.is_cached,
+        is_cached: quote.target.is_cached || quote.target.is_sample,
         recommended: quote.record.purchase.level(),
         offers: offers
             .map(|offer| crate::pages::buyer::quote::LevelOffer {

@@ -170,7 +170,7 @@ fn of_the_whole(
         .filter(|agreement| agreement.publisher_count == 1)
     {
         let text = format!(
-            "What is said to {} comes from one publisher; it may be one voice.",
+            "All sources on {} are from one publisher and may not be independent.",
             agreement.claim_id
         );
         add(
