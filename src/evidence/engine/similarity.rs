@@ -17,7 +17,8 @@ static ENCODER: LazyLock<Similarity<'static>> = LazyLock::new(|| {
     Similarity::read(DIFFERENCES, &MODEL).expect("a test reads the weights that are compiled in")
 });
 
-/// The most units that are compared with one question, and pieces that are read of each and of the question.
+/// The most units that are compared with one question, and pieces that are read of each and of the question: together 4 MB of
+/// hidden states beside the 2 MB of a layer.
 pub(crate) const COMPARED_MAX: usize = 40;
 const PIECES_MAX: usize = 64;
 
@@ -68,15 +69,35 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_in_other_words_is_the_closest() {
+    fn the_closest_say_it_in_other_words() {
         let source = Source::of_text(LANTERN);
         let examiner = Examiner::new(&source);
         let units: Vec<usize> = (1..examiner.page.units.len()).collect();
-        let found = similarities(&examiner.page, QUESTION, &units);
-        let best = (0..units.len()).max_by(|one, other| found[*one].total_cmp(&found[*other]));
-        let best = best.expect("there are units");
-        assert_eq!(examiner.page.unit_text(units[best]), ANSWER);
-        assert_eq!(similarities(&examiner.page, QUESTION, &units), found);
+        let closest = |question: &str| {
+            let found = similarities(&examiner.page, question, &units);
+            assert_eq!(similarities(&examiner.page, question, &units), found);
+            let mut order: Vec<usize> = (0..units.len()).collect();
+            order.sort_by(|one, other| found[*other].total_cmp(&found[*one]));
+            let texts = order.into_iter().take(2);
+            texts
+                .map(|at| examiner.page.unit_text(units[at]).to_owned())
+                .collect::<Vec<_>>()
+        };
+        let given = "A brewer, Ida Holt, gave the money for the Lantern.";
+        let paid = "Two librarians work at the Lantern and are paid by the town.";
+        assert_eq!(closest("Who financed the building?"), [given, paid]);
+        let painted = "The Lantern was painted green by Paul Weiss two years ago.";
+        let roof = "The roof of the Lantern is made of oak.";
+        assert_eq!(
+            closest("Which colour does the house have?"),
+            [painted, roof]
+        );
+        let umbrella = "Visitors get an umbrella from the Lantern on wet days.";
+        let closed = "The Lantern is closed in winter.";
+        assert_eq!(
+            closest("What does the Lantern do when it rains?"),
+            [umbrella, closed]
+        );
     }
 
     #[test]

@@ -150,7 +150,7 @@ impl<'w> Similarity<'w> {
     }
 
     /// Cosines of each text with the query, -1 to 1, from the first `pieces_max` pieces of each. The same bits on every
-    /// machine, as a [`Verdict`](crate::Verdict) has them.
+    /// machine, as a [`Verdict`](crate::Verdict) has them. Memory grows by one row of hidden state for each piece.
     #[must_use]
     pub fn cosines(
         &self,
