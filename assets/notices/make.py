@@ -245,6 +245,7 @@ int8 weights, and fitted to SQuAD 2.0 and QED as above and to:
 - InfoTabs, Vivek Gupta and others, Apache License 2.0; its tables from Wikipedia, Creative Commons
   Attribution-ShareAlike 3.0, https://infotabs.github.io
 Sentences of some of them were changed with words from WordNet 3.1, whose license stands below.
+The sentence encoder (data/evidence/entailment/similarity.bin) is all-MiniLM-L6-v2 as differences from the entailment model.
 
 The labels (data/evidence/labels.txt) were fitted to held parts of the same sets and to WiCE, Ryo Kamoi and others,
 Open Data Commons Attribution License 1.0, https://github.com/ryokamoi/wice

@@ -82,7 +82,7 @@ pub struct Config {
     pub fetch: Fetch,
     /// The browser, if configured.
     pub render: Option<Render>,
-    /// Whether the built-in entailment model is used.
+    /// Whether the built-in entailment model and the sentence encoder beside it are used.
     pub entailment_model: bool,
     /// The language model, if configured.
     pub llm: Option<Llm>,

@@ -158,7 +158,7 @@ pub static SETTINGS: &[Setting] = &[
     row("render.jit", Flag, Some("false"), "Whether the browser compiles scripts to machine code: faster on heavy pages, and a larger target for attacks. Not with the unit's MemoryDenyWriteExecute."),
 
     row("evidence.model", Flag, Some("true"),
-        "Whether standard and deep Proof Packs check passages with the built-in entailment model. If false, they compare only words, as quick ones do, and prices and reports say so."),
+        "Whether standard and deep Proof Packs check passages with the built-in entailment model, and whether they and excerpts rank passages by meaning. If false, only words are compared, as quick packs do; prices and reports say so."),
 
     with_example("llm.base_url", Text, "https://llm.example.com/v1",
         "Base URL of an OpenAI-compatible chat completions API. Standard and deep Proof Packs use it to find claims that the evidence supports. Without it, reports are made without a model."),

@@ -13,6 +13,7 @@ pub(crate) mod passage;
 pub(crate) mod question;
 pub(crate) mod ranking;
 pub(crate) mod signals;
+pub(crate) mod similarity;
 pub(crate) mod summary;
 pub(crate) mod verdict;
 

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::domain::excerpt::Budget;
 use crate::evidence::reading::text::plain;
-use crate::evidence::{Examiner, Reading, Source};
+use crate::evidence::{Depth, Examiner, Reading, Source};
 
 use layout::{Kind, Layout};
 
@@ -44,13 +44,21 @@ pub struct Excerpt {
     pub headings: Vec<(u8, String)>,
 }
 
-/// The excerpt, or nothing if not one passage fits into the budget.
-pub fn excerpt(source: &Source<'_>, query: Option<&str>, budget: Budget) -> Option<Excerpt> {
+/// The excerpt, or nothing if not one passage fits into the budget. At [`Depth::Quick`] passages are ranked by words alone.
+pub fn excerpt(
+    source: &Source<'_>,
+    query: Option<&str>,
+    budget: Budget,
+    depth: Depth,
+) -> Option<Excerpt> {
     let layout = Layout::of(source.text);
-    let order = query.map_or_else(Vec::new, |query| ranked(source, query, &layout));
+    let is_whole = fits(source.text.trim(), budget);
+    // The order of what is all kept does not matter.
+    let depth = if is_whole { Depth::Quick } else { depth };
+    let order = query.map_or_else(Vec::new, |query| ranked(source, query, &layout, depth));
     let mut choice = Choice::new(source.text, &layout, budget);
     let whole: Vec<usize> = (0..layout.pieces.len()).collect();
-    if fits(source.text.trim(), budget) {
+    if is_whole {
         return Some(choice.whole(&whole, !order.is_empty()));
     }
     match order.is_empty() {
@@ -61,8 +69,8 @@ pub fn excerpt(source: &Source<'_>, query: Option<&str>, budget: Budget) -> Opti
 }
 
 /// The pieces that have something to do with a query, best first.
-fn ranked(source: &Source<'_>, query: &str, layout: &Layout) -> Vec<usize> {
-    let examiner = Examiner::new(source);
+fn ranked(source: &Source<'_>, query: &str, layout: &Layout, depth: Depth) -> Vec<usize> {
+    let examiner = Examiner::new(source).at(depth);
     let units = examiner.ranking(query, Reading::Guess);
     let mut seen = BTreeSet::new();
     let pieces = units

@@ -351,7 +351,8 @@ impl<'a> Examiner<'a> {
             parts if parts.len() > 1 => parts
                 .into_iter()
                 .map(|part| {
-                    let judgement = judge.judge(&part, is_claim && !claims::is_question(&part));
+                    let judgement =
+                        judge.judge_part(&part, is_claim && !claims::is_question(&part));
                     (part, judgement)
                 })
                 .collect(),
@@ -374,7 +375,7 @@ impl<'a> Examiner<'a> {
         let judge = Judge {
             page: &self.page,
             model: self.model,
-            depth: Depth::Quick,
+            depth: self.depth,
         };
         let units = judge.ranking(question, is_claim).into_iter();
         units

@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::excerpt::Excerpt;
 use crate::domain::words;
-use crate::evidence::Source;
 use crate::evidence::excerpt::{estimated, excerpt};
+use crate::evidence::{Depth, Source};
 use crate::markdown::{self, has_text, without};
 use crate::state::page::{PageGoods, object, tokens};
 
@@ -34,13 +34,17 @@ impl From<serde_json::Error> for NoExcerpt {
 }
 
 /// The part of a page that is asked for, as goods of its own.
-pub fn excerpt_goods(page: &PageGoods, wanted: &Excerpt) -> Result<PageGoods, NoExcerpt> {
+pub fn excerpt_goods(
+    page: &PageGoods,
+    wanted: &Excerpt,
+    depth: Depth,
+) -> Result<PageGoods, NoExcerpt> {
     let mut members = object(&page.members)?;
     let Value::String(markdown) = members["markdown"].take() else {
         return Err(NoExcerpt::Empty);
     };
     let whole_sha256 = page.content_sha256.clone();
-    let (text, facts) = part(&members, markdown, wanted)?;
+    let (text, facts) = part(&members, markdown, wanted, depth)?;
     let content_sha256 = hex::encode(Sha256::digest(&text));
     members["links"] = kept_links(&members["links"], &text, wanted);
     if let Some(headings) = facts.headings {
@@ -93,7 +97,12 @@ struct Facts {
     is_ranked: bool,
 }
 
-fn part(page: &Value, markdown: String, wanted: &Excerpt) -> Result<(String, Facts), NoExcerpt> {
+fn part(
+    page: &Value,
+    markdown: String,
+    wanted: &Excerpt,
+    depth: Depth,
+) -> Result<(String, Facts), NoExcerpt> {
     let text = match wanted.omitted.is_nothing() {
         true => markdown,
         false => without(
@@ -123,7 +132,8 @@ fn part(page: &Value, markdown: String, wanted: &Excerpt) -> Result<(String, Fac
         language: page["metadata"]["language"].as_str(),
         text: &text,
     };
-    let found = excerpt(&source, wanted.query.as_deref(), budget).ok_or(NoExcerpt::TooSmall)?;
+    let found = excerpt(&source, wanted.query.as_deref(), budget, depth);
+    let found = found.ok_or(NoExcerpt::TooSmall)?;
     let headings = found.headings.iter();
     let headings = headings.map(|(level, text)| json!({"level": level, "text": text}));
     let facts = Facts {
@@ -169,7 +179,7 @@ mod tests {
     }
 
     fn sold(wanted: &Excerpt) -> Value {
-        excerpt_goods(&page(), wanted)
+        excerpt_goods(&page(), wanted, Depth::Quick)
             .expect("an excerpt")
             .value()
             .expect("JSON")
@@ -229,7 +239,7 @@ mod tests {
             ..Excerpt::default()
         };
         assert!(matches!(
-            excerpt_goods(&page(), &tiny),
+            excerpt_goods(&page(), &tiny, Depth::Quick),
             Err(NoExcerpt::TooSmall)
         ));
     }

@@ -8,6 +8,16 @@ use crate::harness::{ACCESS, ARTICLE, Answer, PROOF_PACK, Page, Rig, Wallet};
 
 const GUIDE: &str = "http://news.sample-site.org/guide";
 
+/// A page of which one sentence answers in other words.
+const LANTERN: &str = "<html lang=en><head><title>The Lantern</title></head><body><main><h1>The Lantern</h1><p>Visitors of the Lantern leave their coats at the door. The Lantern gets two hundred novels a year from \
+    visitors. Visitors get an umbrella from the Lantern on wet days. Dogs of visitors wait outside the \
+    Lantern. The Lantern was painted green by Paul Weiss two years ago. The garden of the Lantern has four \
+    benches. Novels at the Lantern are lent for a week. The roof of the Lantern is made of oak. Tram nine \
+    stops in front of the Lantern. The Lantern is closed in winter. Children have a room of their own in the \
+    Lantern. The light of the Lantern is seen from the ships in the harbour. The Lantern was opened by the \
+    mayor in May 1998. A brewer, Ida Holt, gave the money for the Lantern. Two librarians work at the Lantern \
+    and are paid by the town.</p></main></body></html>";
+
 /// A page with sections, links, a picture and a table.
 fn guide() -> Page {
     let filler = |about: &str| {
@@ -77,6 +87,29 @@ fn a_query_gets_its_passages_within_the_budget() {
         page["content_sha256"],
         hex::encode(Sha256::digest(markdown))
     );
+}
+
+/// With the built-in models switched off, passages are ranked by words alone.
+#[test]
+fn passages_are_ranked_by_meaning_too_unless_the_models_are_off() {
+    let mut rig = rig();
+    let asked =
+        json!({"query": "By what transport do visitors reach the Lantern?", "max_tokens": 100});
+    let lantern = "http://news.sample-site.org/lantern";
+    let cut = |rig: &Rig| {
+        let mut body = asked.clone();
+        body["target_url"] = lantern.into();
+        let page = buy(rig, &Wallet::new(), &body).expect(200).json();
+        page["markdown"].as_str().expect("text").to_owned()
+    };
+    rig.site.put("/lantern", Page::of("text/html", LANTERN));
+    let answer = "Tram nine stops in front of the Lantern.";
+    let by_meaning = cut(&rig);
+    assert!(by_meaning.contains(answer), "{by_meaning}");
+    assert_eq!(cut(&rig), by_meaning);
+    rig.reconfigure(|resolved| resolved.set("evidence.model", "false"));
+    let by_words = cut(&rig);
+    assert!(!by_words.contains(answer), "{by_words}");
 }
 
 #[test]

@@ -21,6 +21,7 @@ use crate::domain::refusal::Code;
 use crate::domain::target::TargetUrl;
 use crate::domain::time::UnixSeconds;
 use crate::domain::usage::Usage;
+use crate::evidence::Depth;
 use crate::flows::content::rendering;
 use crate::markdown::{
     ContentKind, ConvertError, Converter, Model, Page, RECOGNISED_BYTES, Settings, recognised,
@@ -484,7 +485,7 @@ fn members(converted: &Converted, url: &Url, part: &Excerpt) -> Result<Value, St
     );
     let mut goods = goods.map_err(|error| error.to_string())?;
     if !part.is_whole() {
-        goods = excerpt_goods(&goods, part).map_err(|why| match why {
+        goods = excerpt_goods(&goods, part, Depth::Standard).map_err(|why| match why {
             NoExcerpt::Empty => "nothing readable is left".to_owned(),
             NoExcerpt::TooSmall => "not one passage fits into the budget".to_owned(),
             NoExcerpt::Json(error) => error.to_string(),

@@ -12,7 +12,7 @@ use crate::evidence::reading::page::Page;
 /// Written by `data/evidence/entailment/fit.py` and `export.py`.
 static WEIGHTS: &[u8] = include_bytes!("../../../data/evidence/entailment/weights.bin");
 
-static MODEL: LazyLock<Entailment<'static>> = LazyLock::new(|| {
+pub(super) static MODEL: LazyLock<Entailment<'static>> = LazyLock::new(|| {
     Entailment::read(WEIGHTS).expect("a test reads the weights that are compiled in")
 });
 

@@ -5,7 +5,9 @@
 use super::features::candidates;
 use super::matching::Matching;
 use super::question::Question;
+use super::similarity::similarities;
 use super::verdict::Judge;
+use crate::evidence::Depth;
 
 /// Units that are compared with a query in full.
 const CANDIDATES_MAX: usize = 160;
@@ -15,6 +17,9 @@ const BLOCK_WORTH: f64 = 2.0;
 const NEXT_IN_BLOCK: f64 = 0.5;
 /// What a unit loses that is e times as long, for the room that it takes.
 const LENGTH_COST: f64 = 0.25;
+/// How many of the best are compared with the query in meaning, unless words alone are asked for, and what that counts.
+const COMPARED: usize = 24;
+const SIMILARITY: f64 = 9.0;
 
 impl Judge<'_> {
     /// Units by how well they bear on a query: the candidates by their rank, then those with less of its words. Units
@@ -39,13 +44,28 @@ impl Judge<'_> {
             .filter(|(unit, _)| score(*unit) > 0.0)
             .map(|(unit, rank)| (unit, rank + worth(unit)))
             .collect();
-        best.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+        sort(&mut best);
+        if self.depth != Depth::Quick {
+            let compared = best.len().min(COMPARED);
+            let compared = &mut best[..compared];
+            let units: Vec<usize> = compared.iter().map(|(unit, _)| *unit).collect();
+            let similarities = similarities(self.page, text, &units);
+            for ((_, rank), similarity) in compared.iter_mut().zip(similarities) {
+                *rank += SIMILARITY * similarity;
+            }
+            sort(compared);
+        }
         let mut rest: Vec<usize> = (0..self.page.units.len())
             .filter(|unit| score(*unit) > 0.0 && matching.candidates.binary_search(unit).is_err())
             .collect();
         rest.sort_by(|one, other| score(*other).total_cmp(&score(*one)).then(one.cmp(other)));
         best.into_iter().map(|(unit, _)| unit).chain(rest).collect()
     }
+}
+
+/// Best first.
+fn sort(units: &mut [(usize, f64)]) {
+    units.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
 }
 
 /// How well each block carries the query, 0 to 1: its best unit, and less and less of the others.

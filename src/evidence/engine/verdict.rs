@@ -9,6 +9,7 @@ use super::matching::Matching;
 use super::model::Model;
 use super::question::{Asked, Question};
 use super::signals::{Account, stands_verbatim};
+use super::similarity::{compared, similarities};
 use super::summary::decisive;
 use crate::evidence::reading::page::Page;
 use crate::evidence::{Depth, Label, Relation, TrainingRow};
@@ -29,8 +30,9 @@ const LEAD_IN_PENALTY: f64 = 0.4;
 const WITHDRAWN_PENALTY: f64 = 6.0;
 /// The sets that the model is fitted to ask for few prices.
 const MONEY_WORTH: f64 = 0.7;
-/// What the entailment model's relevance adds to a rank score.
+/// What the entailment model's relevance adds to a rank score, and the similarity to the question.
 const RELEVANCE: f64 = 1.5;
+const SIMILARITY: f64 = 9.0;
 
 pub(crate) struct Judge<'a> {
     pub(crate) page: &'a Page<'a>,
@@ -89,6 +91,8 @@ pub(crate) struct Ranked {
     pub(crate) candidate: Candidate,
     pub(crate) score: f64,
     pub(crate) doubts: Doubts,
+    /// How close it is to the question in meaning, for those that were compared.
+    similarity: Option<f64>,
 }
 
 /// What is thought of one question or claim.
@@ -136,9 +140,14 @@ impl Look {
 
 impl Judge<'_> {
     pub(crate) fn judge(&self, text: &str, is_claim: bool) -> Judgement {
-        let question = Question::new(text, is_claim, self.page.language);
-        let mut look = self.look(text, is_claim, &Matching::new(self.page, &question));
-        let verdicts = self.read(text, &mut look.ranked);
+        let (mut look, verdicts) = self.read(text, is_claim);
+        self.compare(text, &mut look.ranked);
+        self.conclude(text, look, verdicts.as_ref())
+    }
+
+    /// Of a part of what is judged as a whole as well. Only the whole is compared with passages in meaning.
+    pub(crate) fn judge_part(&self, text: &str, is_claim: bool) -> Judgement {
+        let (look, verdicts) = self.read(text, is_claim);
         self.conclude(text, look, verdicts.as_ref())
     }
 
@@ -220,6 +229,7 @@ impl Judge<'_> {
         if let Some(best) = judgement.ranked.first() {
             judgement.label = self.lowered(label, best, &judgement.account);
         }
+        arrange(&mut judgement.ranked);
         judgement.find_dispute();
         judgement
     }
@@ -280,6 +290,7 @@ impl Judge<'_> {
                 candidate,
                 score: *score,
                 doubts,
+                similarity: None,
             })
         });
         taken.collect()
@@ -309,17 +320,34 @@ impl Judge<'_> {
 
     /// What the decision on a claim or question is fitted to.
     pub(crate) fn signals(&self, text: &str, is_claim: bool) -> Vec<f64> {
-        let question = Question::new(text, is_claim, self.page.language);
-        let mut look = self.look(text, is_claim, &Matching::new(self.page, &question));
-        let verdicts = self.read(text, &mut look.ranked);
+        let (look, verdicts) = self.read(text, is_claim);
         let likely = look.likely;
         Account::of(self.page, text, likely, &look.ranked, verdicts.as_ref()).values()
     }
 
-    /// Lets the entailment model read as many of the best units as the depth asks for.
-    fn read(&self, question: &str, ranked: &mut [Ranked]) -> Option<Verdicts> {
-        let plan = Plan::of(self.depth)?;
-        Some(self.read_by(plan, &mut Asking::new(question), ranked))
+    /// What the words have for a question, and what the entailment model says of as many of the best units as the depth asks for.
+    fn read(&self, text: &str, is_claim: bool) -> (Look, Option<Verdicts>) {
+        let question = Question::new(text, is_claim, self.page.language);
+        let mut look = self.look(text, is_claim, &Matching::new(self.page, &question));
+        let plan = Plan::of(self.depth);
+        let verdicts =
+            plan.map(|plan| self.read_by(plan, &mut Asking::new(text), &mut look.ranked));
+        (look, verdicts)
+    }
+
+    /// Compares the best units with the question in meaning.
+    fn compare(&self, text: &str, ranked: &mut [Ranked]) {
+        // Where the entailment model reads every candidate, it knows better.
+        let is_all_read = |plan: &Plan| ranked.len() <= plan.alone;
+        if Plan::of(self.depth).is_none_or(|plan| is_all_read(&plan)) {
+            return;
+        }
+        let units = ranked.iter().take(compared(self.depth));
+        let units: Vec<usize> = units.map(|ranked| ranked.candidate.unit).collect();
+        let similarities = similarities(self.page, text, &units);
+        for (ranked, similarity) in ranked.iter_mut().zip(similarities) {
+            ranked.similarity = Some(similarity);
+        }
     }
 
     /// Lets the entailment model read the best units, which puts them in another order.
@@ -433,6 +461,20 @@ impl Judgement {
             self.disputed_by = Some(at + 1);
             self.label = Label::PartiallySupported;
         }
+    }
+}
+
+/// Orders those that were compared by their similarity too, behind the best one: the label is about it, and was fitted to what
+/// the words and the entailment model find best.
+fn arrange(ranked: &mut [Ranked]) {
+    let compared = ranked.partition_point(|ranked| ranked.similarity.is_some());
+    if let Some((best, rest)) = ranked[..compared].split_first_mut() {
+        for ranked in rest.iter_mut() {
+            let closer =
+                ranked.similarity.unwrap_or_default() - best.similarity.unwrap_or_default();
+            ranked.score += SIMILARITY * closer;
+        }
+        rest.sort_by(|one, other| other.score.total_cmp(&one.score));
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) const ACTIVATION_MAX: f32 = 8191.0;
 /// Tokens that share a load of weights.
 const TOKENS: usize = 4;
 /// Maxima below it count as zero, as their inverse is no finite f32.
-const TINY: f32 = 1e-30;
+pub(crate) const TINY: f32 = 1e-30;
 
 /// Rows of quantised activations: activation = value * scale of the row.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use fearless_simd::Level;
 
 use crate::kernels::{self, Head, Quantised};
 use crate::math;
-use crate::weights::{Layer, Linear, Weights};
+use crate::weights::{Layer, Linear, Norm, Weights};
 
 /// Buffers of the network, reused from one input to the next. Empty until first used; then up to 8 MiB, given back when
 /// dropped.
@@ -63,7 +63,7 @@ pub(crate) fn classify(
     tokens: &[Token],
     work: &mut Workspace,
 ) -> [f32; 3] {
-    embed(level, weights, tokens, work);
+    embed(level, weights, &weights.norm, tokens, work);
     let (last, before) = weights.layers.split_last().expect("a model has a layer");
     for layer in before {
         apply(level, weights, layer, tokens.len(), tokens.len(), work);
@@ -90,8 +90,40 @@ pub(crate) fn classify(
     [a, b, c].map(|x| x / (a + b + c))
 }
 
+/// The hidden state before the first layer.
+pub(crate) fn embedded(
+    level: Level,
+    weights: &Weights<'_>,
+    norm: &Norm<'_>,
+    tokens: &[Token],
+    work: &mut Workspace,
+) -> Vec<f32> {
+    embed(level, weights, norm, tokens, work);
+    work.hidden.clone()
+}
+
+/// One layer of another network of these widths, over all tokens of a hidden state.
+pub(crate) fn apply_to(
+    level: Level,
+    weights: &Weights<'_>,
+    layer: &Layer<'_>,
+    hidden: &mut Vec<f32>,
+    work: &mut Workspace,
+) {
+    std::mem::swap(hidden, &mut work.hidden);
+    let tokens = work.hidden.len() / weights.width;
+    apply(level, weights, layer, tokens, tokens, work);
+    std::mem::swap(hidden, &mut work.hidden);
+}
+
 /// Sum of the embeddings of piece, position and token type, then LayerNorm.
-fn embed(level: Level, weights: &Weights<'_>, tokens: &[Token], work: &mut Workspace) {
+fn embed(
+    level: Level,
+    weights: &Weights<'_>,
+    norm: &Norm<'_>,
+    tokens: &[Token],
+    work: &mut Workspace,
+) {
     let width = weights.width;
     let words = &weights.words;
     work.hidden.clear();
@@ -110,7 +142,7 @@ fn embed(level: Level, weights: &Weights<'_>, tokens: &[Token], work: &mut Works
         work.added
             .extend(positions.zip(types).map(|(position, kind)| position + kind));
     }
-    kernels::add_and_norm(level, &mut work.hidden, &work.added, width, &weights.norm);
+    kernels::add_and_norm(level, &mut work.hidden, &work.added, width, norm);
 }
 
 /// One layer over `tokens` tokens, of which the first `asking` are worked out.

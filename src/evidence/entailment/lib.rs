@@ -8,12 +8,14 @@
 mod kernels;
 mod layers;
 mod math;
+mod similarity;
 mod tokenizer;
 mod weights;
 
 use fearless_simd::Level;
 
 pub use layers::Workspace;
+pub use similarity::Similarity;
 pub use weights::WeightsError;
 
 use weights::Weights;

@@ -84,6 +84,14 @@ pub(crate) struct Matrix<'w> {
 }
 
 impl<'w> Matrix<'w> {
+    pub(crate) fn new(values: &'w [u8], scales: Floats<'w>, width: usize) -> Self {
+        Matrix {
+            values,
+            scales,
+            width,
+        }
+    }
+
     /// The values of the [`BLOCK`] outputs from `output` on, in a matrix that is in blocks.
     pub(crate) fn block(&self, output: usize) -> &'w [u8] {
         &self.values[output * self.width..(output + BLOCK) * self.width]
@@ -139,10 +147,33 @@ pub(crate) struct Weights<'w> {
     pub(crate) classifier_bias: Floats<'w>,
 }
 
-struct Reader<'w>(&'w [u8]);
+/// Reads a file from its beginning.
+pub(crate) struct Reader<'w>(&'w [u8]);
 
 impl<'w> Reader<'w> {
-    fn bytes(&mut self, count: usize) -> Result<&'w [u8], WeightsError> {
+    pub(crate) fn new(bytes: &'w [u8]) -> Self {
+        Reader(bytes)
+    }
+
+    /// What a file of a known version begins with.
+    pub(crate) fn head(&mut self, magic: &[u8], version: u32) -> Result<(), WeightsError> {
+        if self.bytes(magic.len())? != magic {
+            return Err(WeightsError("the first bytes are not the magic"));
+        }
+        if self.words(1)?[0] != version.to_le_bytes() {
+            return Err(WeightsError("the version is not known"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn end(&self) -> Result<(), WeightsError> {
+        match self.0.is_empty() {
+            true => Ok(()),
+            false => Err(WeightsError("bytes follow its end")),
+        }
+    }
+
+    pub(crate) fn bytes(&mut self, count: usize) -> Result<&'w [u8], WeightsError> {
         let (head, rest) = self
             .0
             .split_at_checked(count)
@@ -171,7 +202,7 @@ impl<'w> Reader<'w> {
             .ok_or(WeightsError("a number is out of range"))
     }
 
-    fn floats(&mut self, count: usize) -> Result<Floats<'w>, WeightsError> {
+    pub(crate) fn floats(&mut self, count: usize) -> Result<Floats<'w>, WeightsError> {
         let floats = Floats(self.words(count)?);
         // NaN is not in range either.
         let is_sound = floats
@@ -186,16 +217,12 @@ impl<'w> Reader<'w> {
         let (scales, bias) = (self.floats(outputs)?, self.floats(outputs)?);
         let values = self.bytes(outputs * width)?;
         Ok(Linear {
-            matrix: Matrix {
-                values,
-                scales,
-                width,
-            },
+            matrix: Matrix::new(values, scales, width),
             bias,
         })
     }
 
-    fn norm(&mut self, width: usize) -> Result<Norm<'w>, WeightsError> {
+    pub(crate) fn norm(&mut self, width: usize) -> Result<Norm<'w>, WeightsError> {
         Ok(Norm {
             weight: self.floats(width)?,
             bias: self.floats(width)?,
@@ -205,13 +232,8 @@ impl<'w> Reader<'w> {
 
 impl<'w> Weights<'w> {
     pub(crate) fn read(bytes: &'w [u8]) -> Result<Self, WeightsError> {
-        let mut reader = Reader(bytes);
-        if reader.bytes(MAGIC.len())? != MAGIC {
-            return Err(WeightsError("the first bytes are not the magic"));
-        }
-        if reader.words(1)?[0] != VERSION.to_le_bytes() {
-            return Err(WeightsError("the version is not known"));
-        }
+        let mut reader = Reader::new(bytes);
+        reader.head(MAGIC, VERSION)?;
         let pieces = reader.number_in(1, 1 << 20)?;
         let width = reader.number_in(WIDTH_STEP, WIDTH_MAX)?;
         let heads = reader.number_in(1, width)?;
@@ -261,9 +283,7 @@ impl<'w> Weights<'w> {
             .collect::<Result<_, WeightsError>>()?;
         let pooler = reader.linear(width, width)?;
         let (classifier_weight, classifier_bias) = (reader.floats(3 * width)?, reader.floats(3)?);
-        if !reader.0.is_empty() {
-            return Err(WeightsError("bytes follow its end"));
-        }
+        reader.end()?;
         Ok(Weights {
             vocabulary,
             width,

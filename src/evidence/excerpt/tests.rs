@@ -15,7 +15,7 @@ fn budget(tokens: u64) -> Budget {
 }
 
 fn of(query: Option<&str>, tokens: u64) -> Option<Excerpt> {
-    excerpt(&Source::of_text(PAGE), query, budget(tokens))
+    excerpt(&Source::of_text(PAGE), query, budget(tokens), Depth::Quick)
 }
 
 #[test]
@@ -78,7 +78,10 @@ fn a_budget_for_nothing_gives_nothing() {
         tokens: None,
         characters: Some(3),
     };
-    assert_eq!(excerpt(&Source::of_text(PAGE), None, characters), None);
+    assert_eq!(
+        excerpt(&Source::of_text(PAGE), None, characters, Depth::Quick),
+        None
+    );
 }
 
 /// The slices of the page of which an excerpt is put together, in order.
@@ -135,7 +138,7 @@ proptest! {
         query in proptest::option::of(proptest::sample::select(&["What does the kettle cost?", "12", "another nested item", "营业时间"][..])),
     ) {
         let budget = Budget { tokens: Some(tokens), characters };
-        let Some(found) = excerpt(&Source::of_text(&page), query, budget) else { return Ok(()) };
+        let Some(found) = excerpt(&Source::of_text(&page), query, budget, Depth::Quick) else { return Ok(()) };
         prop_assert!(found.tokens <= tokens && found.tokens == estimated(&found.text));
         prop_assert!(characters.is_none_or(|most| found.text.chars().count() as u64 <= most));
         prop_assert!(pieces_in_order(&page, &found.text), "{page}\n=====\n{}", found.text);

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use crate::app::Shared;
+use crate::domain::depth::Depth;
 use crate::domain::excerpt::Excerpt;
 use crate::domain::refusal::{Code, Refusal};
 use crate::flows::content::MEMORY_WAIT_MAX;
@@ -33,13 +34,17 @@ pub async fn cut(app: &Shared, wanted: &Excerpt, source: &mut SourcePage) -> Res
         Trouble::Outage(Refusal::new(Code::Overloaded, message))
     };
     let page = source.page.clone();
+    let depth = match app.config.entailment_model {
+        true => Depth::Standard,
+        false => Depth::Quick,
+    };
     let (asked, mut permit) = (wanted.clone(), source.permit.hand_over());
     let cutting = app.outside.checks.run(move || {
         let deadline = Instant::now() + MEMORY_WAIT_MAX;
         let bytes = page.members.len();
         let permitted = permit.resize(bytes * CUTTING_FACTOR, deadline);
         permitted.map_err(|MemoryFull| Saturated)?;
-        let sold = excerpt_goods(&page, &asked);
+        let sold = excerpt_goods(&page, &asked, depth);
         drop(page);
         permit.shrink(HELD_FACTOR * bytes);
         Ok((sold, permit))
