@@ -383,7 +383,7 @@ fn prices_are_added_up() {
     for shown in [
         "27.50 USDC",
         "10 checked sources, standard",
-        "2000 pages, starter",
+        "2,000 pages, starter",
         "1 Proof Pack, deep",
         "noindex",
     ] {

@@ -168,8 +168,12 @@ impl Answer {
     pub(crate) fn parse_whole(bytes: &[u8]) -> Option<Answer> {
         let is_head = bytes.windows(4).any(|window| window == b"\r\n\r\n");
         let answer = is_head.then(|| Answer::parse(bytes))?;
-        let length = answer.header("content-length")?.parse().ok();
-        (length == Some(answer.body.len())).then_some(answer)
+        let is_whole = match answer.header("content-length") {
+            Some(length) => length.parse() == Ok(answer.body.len()),
+            // The last chunk is empty.
+            None => bytes.ends_with(b"0\r\n\r\n"),
+        };
+        is_whole.then_some(answer)
     }
 
     pub(crate) fn parse(bytes: &[u8]) -> Answer {
