@@ -113,6 +113,14 @@ fn inline(line: &str, plain: &mut String) {
             '*' | '`' => {}
             '!' if rest.starts_with('[') => {}
             '[' => {}
+            // An address between angle brackets, which are escaped otherwise.
+            '<' if rest.starts_with("http") => match rest.find('>') {
+                Some(end) => {
+                    plain.push_str(&rest[..end]);
+                    rest = &rest[end + 1..];
+                }
+                None => plain.push(c),
+            },
             // The address behind a link's text.
             ']' if rest.starts_with('(') => match rest.find(')') {
                 Some(end) => rest = &rest[end + 1..],
