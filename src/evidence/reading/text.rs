@@ -332,6 +332,7 @@ mod tests {
         check("12. twelve", "twelve");
         check("| Pro | $9 \\| month |", "Pro · $9 | month");
         check("![alt](i.png) 3\\*4", "alt 3*4");
+        check("at <https://x.test/a_b>.", "at https://x.test/a_b.");
         check("> quoted\n> more", "quoted more");
         check("3.5 is no list", "3.5 is no list");
     }
