@@ -102,6 +102,9 @@ pub(super) enum Decoding {
 
 const MALFORMED: &str = "\u{FFFD}";
 
+/// Bytes of other encodings that are decoded at once: text is held once, not beside its page.
+const DECODED_BYTES: usize = 16 * 1024;
+
 impl Decoding {
     pub(super) fn of(encoding: &'static Encoding) -> Decoding {
         if encoding == UTF_8 {
@@ -130,8 +133,19 @@ impl Decoding {
             }
             Decoding::Other(decoder) => {
                 let mut decoded = String::new();
-                transcode(decoder, bytes, last, &mut decoded);
-                text(&decoded)
+                let mut pieces = bytes.chunks(DECODED_BYTES).peekable();
+                while let Some(piece) = pieces.next() {
+                    decoded.clear();
+                    let is_last = last && pieces.peek().is_none();
+                    transcode(decoder, piece, is_last, &mut decoded);
+                    text(&decoded)?;
+                }
+                if last && bytes.is_empty() {
+                    decoded.clear();
+                    transcode(decoder, bytes, true, &mut decoded);
+                    text(&decoded)?;
+                }
+                Ok(())
             }
         }
     }

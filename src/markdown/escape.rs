@@ -5,6 +5,7 @@
 pub(super) fn push_code_span(out: &mut String, code: &str) {
     let fence = "`".repeat(longest_backtick_run(code) + 1);
     let pad = code.starts_with('`') || code.ends_with('`');
+    out.reserve(code.len() + 2 * fence.len() + 2);
     out.push_str(&fence);
     if pad {
         out.push(' ');

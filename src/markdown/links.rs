@@ -10,6 +10,17 @@ pub(super) const URL_BYTES_MAX: usize = 2048;
 /// All addresses of one page together; beyond it links become plain text. A long `<base>` would multiply otherwise.
 const URLS_BYTES_MAX: usize = 5 * 1024 * 1024;
 
+/// Where loaders find the address of a picture that is not loaded yet.
+const LAZY_SOURCES: [&str; 7] = [
+    "data-src",
+    "data-original",
+    "data-lazy-src",
+    "data-actualsrc",
+    "data-cfsrc",
+    "data-ezsrc",
+    "data-echo",
+];
+
 #[derive(Clone, Debug)]
 pub(super) struct Links {
     base: Url,
@@ -43,15 +54,15 @@ impl Links {
         }
     }
 
-    /// Where a link leads, if to a page, a mailbox or a telephone.
+    /// Where a link leads, if to a page, a mailbox, a telephone or a chat.
     pub(super) fn page(&mut self, href: &str) -> Option<String> {
-        self.absolute(href, &["http", "https", "mailto", "tel"])
+        self.absolute(href, &["http", "https", "mailto", "tel", "whatsapp"])
     }
 
     /// The address of an image, and whether a script would have loaded it: what loaders leave in `src` until then is
     /// a placeholder.
     pub(super) fn image(&mut self, attributes: &Attributes<'_>) -> Option<(String, bool)> {
-        for name in ["data-src", "data-original", "data-lazy-src"] {
+        for name in LAZY_SOURCES {
             let url = attributes.get(name).and_then(|value| self.picture(&value));
             if let Some(url) = url {
                 return Some((url, true));

@@ -69,6 +69,9 @@ pub use warnings::Warning;
 /// The most decoded bytes of a page that are converted (specification section 8).
 pub const PAGE_BYTES_MAX: u64 = 5_242_880;
 
+/// What is held until it is read or written is let go in pieces of this size.
+const LET_GO_BYTES: usize = 1024 * 1024;
+
 /// The most links of a page that are given.
 pub const LINKS_MAX: usize = 200;
 
@@ -266,7 +269,7 @@ impl Converter {
                 was_guessed = is_guess;
                 (encoding, 0)
             });
-            self.begin(encoding, &bytes[mark_length..])?;
+            self.begin(encoding, bytes, mark_length)?;
         }
         let stage = std::mem::replace(&mut self.stage, Stage::Failed(ConvertError::Empty));
         let (mut decoding, mut sink) = match stage {
@@ -301,7 +304,7 @@ impl Converter {
                 *is_text = true;
                 let bytes = std::mem::take(bytes);
                 match self.declared(&bytes) {
-                    Some((encoding, mark_length)) => self.begin(encoding, &bytes[mark_length..]),
+                    Some((encoding, mark_length)) => self.begin(encoding, bytes, mark_length),
                     None => {
                         self.stage = Stage::Waiting {
                             bytes,
@@ -326,13 +329,27 @@ impl Converter {
         Reader::new(builder)
     }
 
-    fn begin(&mut self, encoding: &'static Encoding, bytes: &[u8]) -> Result<(), ConvertError> {
+    /// Reads what waited, without the byte order mark. A page that declares no encoding waited as a whole, and is let go as
+    /// it is read.
+    fn begin(
+        &mut self,
+        encoding: &'static Encoding,
+        mut bytes: Vec<u8>,
+        mark_length: usize,
+    ) -> Result<(), ConvertError> {
         let mut decoding = Decoding::of(encoding);
         let mut sink = match self.settings.kind {
             ContentKind::Html if self.narrowing.is_none() => Sink::Html(Box::new(self.reader())),
             _ => Sink::Text(String::new()),
         };
-        sink.write(&mut decoding, bytes, false)?;
+        let mut read = mark_length;
+        while read < bytes.len() {
+            let end = bytes.len().min(read + LET_GO_BYTES);
+            sink.write(&mut decoding, &bytes[read..end], false)?;
+            bytes.drain(..end);
+            bytes.shrink_to_fit();
+            read = 0;
+        }
         self.stage = Stage::Reading { decoding, sink };
         Ok(())
     }

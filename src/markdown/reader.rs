@@ -20,8 +20,14 @@ use super::tag::{Name, Tag};
 
 const SLICE_BYTES: usize = 32 * 1024;
 
-/// Three times the largest page: a page may be one single tag, and the tokenizer doubles its buffers.
-const MEMORY_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Twice the largest page: a page may be one single tag, beside which the tokenizer notes its attributes.
+const MEMORY_BYTES_MAX: usize = 10 * 1024 * 1024;
+
+/// Longer texts are handed on in pieces, so that a page of one text is not held twice.
+const TEXT_BYTES: usize = 64 * 1024;
+
+/// The longest character reference by name, and more.
+const REFERENCE_BYTES: usize = 64;
 
 pub(super) struct Reader {
     rewriter: HtmlRewriter<'static, fn(&[u8])>,
@@ -137,7 +143,10 @@ impl Reader {
             .map_err(in_our_words)?;
         self.source.given = self.source.window.len();
         self.source.read_on(&mut self.texts.borrow_mut(), false);
-        Ok(())
+        match self.source.builder.is_too_long() {
+            true => Err(ConvertError::OutOfMemory),
+            false => Ok(()),
+        }
     }
 }
 
@@ -195,6 +204,7 @@ impl Source {
             return;
         }
         self.read_ahead();
+        self.write_long_text();
         self.drop_read();
     }
 
@@ -219,9 +229,34 @@ impl Source {
     }
 
     fn end_text(&mut self) {
-        let Some((kind, until)) = self.open.take() else {
+        if let Some((kind, until)) = self.open.take() {
+            self.write_text(kind, until);
+        }
+    }
+
+    /// Hands on the beginning of a long text that goes on: up to its last space, or else where no character reference
+    /// may be cut.
+    fn write_long_text(&mut self) {
+        let Some((kind, until)) = self.open else {
             return;
         };
+        if until - self.read < TEXT_BYTES {
+            return;
+        }
+        let text = self.window.get(self.read..until).unwrap_or_default();
+        let end = text.floor_char_boundary(text.len() - REFERENCE_BYTES);
+        let spaced = text[..end].rfind(|c: char| c.is_ascii_whitespace());
+        let cut = match spaced {
+            Some(space) if end - space < TEXT_BYTES / 2 => space + 1,
+            _ => {
+                let start = text.floor_char_boundary(end - REFERENCE_BYTES);
+                text[start..end].find('&').map_or(end, |at| start + at)
+            }
+        };
+        self.write_text(kind, self.read + cut);
+    }
+
+    fn write_text(&mut self, kind: Kind, until: usize) {
         let text = self.window.get(self.read..until).unwrap_or_default();
         match kind {
             Kind::Raw => {}

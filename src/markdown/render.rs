@@ -1,13 +1,17 @@
 //! Writes kept blocks as a markdown document: headings, lists, quotes, code and the lines between them. Knows the
 //! outline and CommonMark's block structure; decides nothing about what is kept.
 
+use std::ops::Range;
+
+use super::LET_GO_BYTES;
 use super::escape::longest_backtick_run;
 use super::outline::{Block, Kind, NodeId, Outline, Shape};
 use super::passages::{Passage, PassageKind};
 use super::tables;
+use super::tag::Tag;
 
 /// No document is written larger; only markup made for it gets there.
-const MARKDOWN_BYTES_MAX: usize = 10 * 1024 * 1024;
+pub(super) const MARKDOWN_BYTES_MAX: usize = 10 * 1024 * 1024;
 
 /// What a block takes beside its text where it stands in no container.
 const BLOCK_BYTES: usize = 3;
@@ -24,8 +28,10 @@ pub(super) struct Rendered {
     pub(super) passages: Vec<Passage>,
 }
 
-/// The markdown of these blocks.
-pub(super) fn render(outline: &Outline, kept: &[usize]) -> Result<Rendered, TooLong> {
+/// The markdown of these blocks. The outline's text is gone afterwards: it is let go as it is written.
+pub(super) fn render(outline: &mut Outline, kept: &[usize]) -> Result<Rendered, TooLong> {
+    let mut source = Source::new(outline, kept);
+    let outline = &*outline;
     let written = |&at: &usize| outline.blocks[at].text.range().len() + BLOCK_BYTES;
     let mut renderer = Renderer {
         outline,
@@ -38,6 +44,8 @@ pub(super) fn render(outline: &Outline, kept: &[usize]) -> Result<Rendered, TooL
     };
     let mut rest = kept;
     while let Some((&first, after)) = rest.split_first() {
+        source.written = kept.len() - rest.len();
+        source.let_go(usize::MAX);
         let block = &outline.blocks[first];
         renderer.outline.containers(block.node, &mut renderer.chain);
         let table = renderer
@@ -52,7 +60,7 @@ pub(super) fn render(outline: &Outline, kept: &[usize]) -> Result<Rendered, TooL
                     .iter()
                     .take_while(|&&block| tables::stands_in(outline, block, table))
                     .count();
-                renderer.table(&rest[..count]);
+                renderer.table(&rest[..count], &source);
                 &rest[count..]
             }
             None => {
@@ -63,8 +71,17 @@ pub(super) fn render(outline: &Outline, kept: &[usize]) -> Result<Rendered, TooL
                     )
                 };
                 renderer.chain.retain(keeps_frame);
-                renderer.block(block);
-                after
+                source.written += 1;
+                match after {
+                    [value, later @ ..] if is_value(outline, first, *value, later, &source) => {
+                        renderer.labelled(block, &outline.blocks[*value], &source);
+                        later
+                    }
+                    _ => {
+                        renderer.block(block, &mut source);
+                        after
+                    }
+                }
             }
         };
         if renderer.is_full() {
@@ -78,6 +95,92 @@ pub(super) fn render(outline: &Outline, kept: &[usize]) -> Result<Rendered, TooL
         markdown: renderer.out,
         passages: renderer.passages,
     })
+}
+
+/// A value has so many words at most; more are an explanation.
+const VALUE_WORDS_MAX: u32 = 12;
+
+/// Whether a block is all that is said of the term before it, and short: a figure, a name, a date, not a sentence.
+fn is_value(
+    outline: &Outline,
+    term: usize,
+    value: usize,
+    later: &[usize],
+    source: &Source,
+) -> bool {
+    let block = |at: usize| &outline.blocks[at];
+    let node = |at: usize| outline.node(block(at).node);
+    let is_next =
+        |at: usize| node(at).tag == Tag::Definition && node(at).parent == node(value).parent;
+    node(term).tag == Tag::Term
+        && is_next(value)
+        && node(term).parent == node(value).parent
+        && [term, value]
+            .iter()
+            .all(|&at| block(at).kind == Kind::Paragraph)
+        && (1..=VALUE_WORDS_MAX).contains(&block(value).words)
+        && !block(value).counts.ends_sentence
+        && !source.markdown(block(value)).contains('\n')
+        && !later
+            .first()
+            .is_some_and(|&at| is_next(at) || outline.node(node(at).parent).tag == Tag::Definition)
+}
+
+/// The text of the blocks that are not written yet.
+pub(super) struct Source {
+    text: String,
+    /// Bytes before it that were let go.
+    gone: usize,
+    /// For each kept block where the first text of it and the later ones begins; of long texts only.
+    firsts: Vec<usize>,
+    /// Kept blocks so far.
+    written: usize,
+}
+
+impl Source {
+    fn new(outline: &mut Outline, kept: &[usize]) -> Source {
+        let text = std::mem::take(&mut outline.text);
+        let mut first = text.len();
+        let starts = kept.iter().rev().map(|&block| outline.blocks[block].text);
+        let mut firsts: Vec<usize> = starts
+            .map(|span| {
+                if !span.range().is_empty() {
+                    first = first.min(span.range().start);
+                }
+                first
+            })
+            .collect();
+        firsts.reverse();
+        Source {
+            text,
+            gone: 0,
+            firsts,
+            written: 0,
+        }
+    }
+
+    pub(super) fn markdown(&self, block: &Block) -> &str {
+        self.piece(block.text.range())
+    }
+
+    fn piece(&self, range: Range<usize>) -> &str {
+        match range.is_empty() {
+            true => "",
+            false => &self.text[range.start - self.gone..range.end - self.gone],
+        }
+    }
+
+    /// Lets go of what stands before this place and before every block that is not written.
+    fn let_go(&mut self, before: usize) {
+        let end = self.gone + self.text.len();
+        let first = self.firsts.get(self.written).copied().unwrap_or(end);
+        let until = first.min(before);
+        if until >= self.gone + LET_GO_BYTES {
+            self.text.drain(..until - self.gone);
+            self.text.shrink_to_fit();
+            self.gone = until;
+        }
+    }
 }
 
 struct Renderer<'a> {
@@ -109,14 +212,14 @@ impl Renderer<'_> {
         self.out.len() > MARKDOWN_BYTES_MAX
     }
 
-    fn block(&mut self, block: &Block) {
+    fn block(&mut self, block: &Block, source: &mut Source) {
         self.open();
         let outline = self.outline;
-        let markdown = outline.markdown(block);
         let mut start = self.out.len();
         match block.kind {
-            Kind::Paragraph => self.lines(markdown, true),
+            Kind::Paragraph => self.paragraph(block.text.range(), source),
             Kind::Heading(level, label) => {
+                let markdown = source.markdown(block);
                 for _ in 0..level {
                     self.out.push('#');
                 }
@@ -129,7 +232,9 @@ impl Renderer<'_> {
                     self.out.insert(self.out.len() - 1, '\\');
                 }
             }
-            Kind::Code(language) => self.code(markdown, outline.label(language)),
+            Kind::Code(language) => {
+                self.code(source.markdown(block), outline.label(language));
+            }
             // Behind a list's mark, `---` would make a rule of the whole line.
             Kind::Rule => self
                 .out
@@ -138,6 +243,20 @@ impl Renderer<'_> {
         if let Some(kind) = self.passage_kind(block) {
             self.passage(kind, start);
         }
+    }
+
+    /// A term and its value on one line.
+    fn labelled(&mut self, term: &Block, value: &Block, source: &Source) {
+        self.open();
+        let start = self.out.len();
+        let label = source.markdown(term);
+        self.lines(label, true);
+        let ends = label
+            .trim_end_matches('*')
+            .ends_with([':', '?', '.', '!', '：']);
+        self.out.push_str(if ends { " " } else { ": " });
+        self.out.push_str(source.markdown(value));
+        self.passage(PassageKind::Paragraph, start);
     }
 
     fn passage_kind(&self, block: &Block) -> Option<PassageKind> {
@@ -179,19 +298,19 @@ impl Renderer<'_> {
         self.out.push_str(&fence);
     }
 
-    fn table(&mut self, blocks: &[usize]) {
+    fn table(&mut self, blocks: &[usize], source: &Source) {
         let table = tables::read(self.outline, blocks);
-        for caption in &table.captions {
+        for &caption in &table.captions {
             self.open();
             let start = self.out.len();
-            self.lines(caption, true);
+            self.lines(source.markdown(caption), true);
             self.passage(PassageKind::Paragraph, start);
         }
-        if table.rows.is_empty() {
+        if table.is_empty() {
             return;
         }
         self.open();
-        for (number, row) in table.rows.iter().enumerate() {
+        for (number, row) in table.rows().enumerate() {
             if self.is_full() {
                 return;
             }
@@ -201,7 +320,7 @@ impl Renderer<'_> {
             let start = self.out.len();
             tables::push_row(
                 &mut self.out,
-                row,
+                &tables::cells(row, source),
                 if number == 0 { table.columns } else { 0 },
             );
             self.passage(PassageKind::Row, start);
@@ -212,21 +331,36 @@ impl Renderer<'_> {
         }
     }
 
-    /// Text whose lines begin where a line of the document does.
-    fn lines(&mut self, text: &str, escaped: bool) {
+    /// A long paragraph is let go as it is written: it may be the whole page.
+    fn paragraph(&mut self, mut range: Range<usize>, source: &mut Source) {
+        let mut starts_line = true;
+        while !range.is_empty() {
+            let rest = source.piece(range.clone());
+            let piece = &rest[..rest.floor_char_boundary(LET_GO_BYTES)];
+            range.start += piece.len();
+            starts_line = self.lines(piece, starts_line);
+            source.let_go(range.start);
+        }
+    }
+
+    /// Text whose lines, but for the first, begin where a line of the document does. Gives whether its end is one.
+    fn lines(&mut self, text: &str, mut starts_line: bool) -> bool {
         for (at, line) in text.split('\n').enumerate() {
             if self.is_full() {
-                return;
+                return false;
             }
             if at > 0 {
                 self.next_line();
+                starts_line = true;
             }
-            if escaped {
+            if starts_line {
                 push_escaped_line(&mut self.out, line);
             } else {
                 self.out.push_str(line);
             }
+            starts_line &= line.is_empty();
         }
+        starts_line
     }
 
     /// Ends the last block and begins the next one in the containers of `chain`.
@@ -346,6 +480,11 @@ fn push_spaces(out: &mut String, count: usize) {
     }
 }
 
+/// Whether a line holds one sign and spaces alone, which draws a rule.
+fn is_rule(line: &[u8]) -> bool {
+    line.iter().all(|b| *b == line[0] || *b == b' ')
+}
+
 /// A line of text, escaped where it would begin a heading, a list, a quote, a rule or a table.
 pub(super) fn push_escaped_line(out: &mut String, line: &str) {
     let bytes = line.as_bytes();
@@ -359,7 +498,9 @@ pub(super) fn push_escaped_line(out: &mut String, line: &str) {
             (hashes <= 6 && ends_mark(hashes)).then_some(0)
         }
         Some(b'-') => (ends_mark(1) || matches!(bytes[1], b'-' | b'|' | b':')).then_some(0),
-        Some(b'+' | b'*') => ends_mark(1).then_some(0),
+        Some(b'+') => ends_mark(1).then_some(0),
+        Some(b'*') => (ends_mark(1) || is_rule(bytes)).then_some(0),
+        Some(b'_') => is_rule(bytes).then_some(0),
         Some(b':') => (bytes.get(1) == Some(&b'-')).then_some(0),
         Some(b'0'..=b'9') if digits <= 9 => {
             let is_mark = matches!(bytes.get(digits), Some(b'.' | b')')) && ends_mark(digits + 1);
@@ -408,7 +549,9 @@ mod tests {
         };
         let lines = [
             written(|renderer, text| renderer.code(text, "")),
-            written(|renderer, text| renderer.lines(text, true)),
+            written(|renderer, text| {
+                renderer.lines(text, true);
+            }),
         ];
         for length in lines {
             assert!(length > MARKDOWN_BYTES_MAX);

@@ -2,14 +2,26 @@
 //! could make that larger than itself by far. Knows the outline; which tables hold data is its own answer.
 
 use super::inline::Writer;
-use super::outline::{NodeId, Outline, Shape};
+use super::outline::{Block, NodeId, Outline, Shape};
+use super::render::Source;
 
-pub(super) struct Table {
-    /// The first row is the header.
-    pub(super) rows: Vec<Vec<String>>,
+/// Where the blocks of a table stand in it.
+pub(super) struct Table<'a> {
+    /// In order, each with its row and column. The first row is the header.
+    places: Vec<(NodeId, usize, &'a Block)>,
     /// The width of the widest row.
     pub(super) columns: usize,
-    pub(super) captions: Vec<String>,
+    pub(super) captions: Vec<&'a Block>,
+}
+
+impl<'a> Table<'a> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    pub(super) fn rows(&self) -> impl Iterator<Item = &[(NodeId, usize, &'a Block)]> {
+        self.places.chunk_by(|one, other| one.0 == other.0)
+    }
 }
 
 /// Whether a block stands in this table.
@@ -21,14 +33,13 @@ pub(super) fn stands_in(outline: &Outline, block: usize, table: NodeId) -> bool 
 
 /// Puts the blocks of a table into its rows and columns. A row of `<thead>` comes first; otherwise the first row of
 /// the table has to be the header, since the format knows no table without.
-pub(super) fn read(outline: &Outline, blocks: &[usize]) -> Table {
+pub(super) fn read<'a>(outline: &'a Outline, blocks: &[usize]) -> Table<'a> {
     let mut table = Table {
-        rows: Vec::new(),
+        places: Vec::new(),
         columns: 1,
         captions: Vec::new(),
     };
     let mut chain = Vec::new();
-    let mut last_row = None;
     for &block in blocks {
         let block = &outline.blocks[block];
         outline.containers(block.node, &mut chain);
@@ -39,29 +50,32 @@ pub(super) fn read(outline: &Outline, blocks: &[usize]) -> Table {
                 .copied()
                 .find(|&id| wanted(outline.node(id).shape))
         };
-        let markdown = outline.markdown(block);
         let row = find(|shape| matches!(shape, Shape::Row { .. }));
         let cell = find(|shape| matches!(shape, Shape::Cell { .. }));
         let (Some(row), Some(cell)) = (row, cell) else {
-            table.captions.push(markdown.to_owned());
+            table.captions.push(block);
             continue;
         };
         let Shape::Cell { column } = outline.node(cell).shape else {
             continue;
         };
-        if last_row != Some(row) {
-            table.rows.push(Vec::new());
-            last_row = Some(row);
-        }
-        let cells = table.rows.last_mut().expect("a row was pushed above");
         let column = usize::from(column);
+        table.places.push((row, column, block));
+        table.columns = table.columns.max(column + 1);
+    }
+    table
+}
+
+/// The cells of a row of [`Table::rows`]. One row at a time: a table may be the whole page.
+pub(super) fn cells(row: &[(NodeId, usize, &Block)], source: &Source) -> Vec<String> {
+    let mut cells: Vec<String> = Vec::new();
+    for &(_, column, block) in row {
         if cells.len() <= column {
             cells.resize(column + 1, String::new());
         }
-        push_cell(&mut cells[column], markdown);
-        table.columns = table.columns.max(cells.len());
+        push_cell(&mut cells[column], source.markdown(block));
     }
-    table
+    cells
 }
 
 /// One row; cells that are missing up to `columns` are left empty.

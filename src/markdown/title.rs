@@ -100,7 +100,10 @@ fn is_hidden(outline: &Outline, at: usize) -> bool {
 fn plain(outline: &Outline, block: &Block) -> String {
     match block.kind {
         Kind::Heading(_, label) => outline.label(label).to_owned(),
-        Kind::Paragraph if block.link_words == 0 => {
+        // A longer one is no title, and may be the whole page.
+        Kind::Paragraph
+            if block.link_words == 0 && block.text.range().len() <= 2 * TITLE_BYTES_MAX =>
+        {
             outline.markdown(block).replace(['*', '\\', '`'], "")
         }
         _ => String::new(),

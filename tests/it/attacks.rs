@@ -114,7 +114,7 @@ const SHOWN: &[(u8, &str, &[&str])] = &[
     (37, "headers smuggled into a mail", &["src/outside/mailer/tests.rs::nothing_in_a_mail_becomes_a_header",
         "src/outside/mailer/tests.rs::an_address_is_one_address", "tests/it/mail.rs::an_address_that_is_none_reaches_no_server"]),
     (41, "pages made to break the converter", &["tests/it/conversion.rs::hostile_pages_end_in_an_answer",
-        "tests/it/hostile/pages.rs::every_bomb_is_answered_within_its_memory", "src/markdown/tests/bounds.rs::bombs_end_in_an_answer",
+        "tests/it/hostile/pages.rs::every_bomb_is_answered_within_its_memory", "tests/it/hostile/pages.rs::no_page_takes_the_converter_more_than_its_memory", "src/markdown/tests/bounds.rs::bombs_end_in_an_answer",
         "src/outside/web/tests/bodies.rs::a_bomb_is_stopped_at_the_limit_and_not_at_its_end"]),
     (42, "a full or failing disk", &["tests/it/limits.rs::a_full_disk_stops_sales_and_nothing_else",
         "tests/it/limits.rs::a_flood_of_bundle_quotes_stays_within_its_bound",

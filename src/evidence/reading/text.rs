@@ -113,6 +113,14 @@ fn inline(line: &str, plain: &mut String) {
             '*' | '`' => {}
             '!' if rest.starts_with('[') => {}
             '[' => {}
+            // An address between angle brackets, which are escaped otherwise.
+            '<' if rest.starts_with("http") => match rest.find('>') {
+                Some(end) => {
+                    plain.push_str(&rest[..end]);
+                    rest = &rest[end + 1..];
+                }
+                None => plain.push(c),
+            },
             // The address behind a link's text.
             ']' if rest.starts_with('(') => match rest.find(')') {
                 Some(end) => rest = &rest[end + 1..],
@@ -324,6 +332,7 @@ mod tests {
         check("12. twelve", "twelve");
         check("| Pro | $9 \\| month |", "Pro · $9 | month");
         check("![alt](i.png) 3\\*4", "alt 3*4");
+        check("at <https://x.test/a_b>.", "at https://x.test/a_b.");
         check("> quoted\n> more", "quoted more");
         check("3.5 is no list", "3.5 is no list");
     }

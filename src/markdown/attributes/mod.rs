@@ -232,6 +232,31 @@ pub(super) fn is_tracking_pixel(attributes: &Attributes<'_>) -> bool {
         (false, false) => false,
     }
 }
+
+/// An icon, a face or the like: named for it, or small and without a text that stands for it.
+pub(super) fn is_decoration(attributes: &Attributes<'_>) -> bool {
+    const ICON_PIXELS: u32 = 32;
+    static DECORATIONS: Names = Names::new(&[
+        "avatar",
+        "emoji",
+        "gravatar",
+        "icon",
+        "smiley",
+        "smilie",
+        "spacer",
+        "userpic",
+        "wp-smiley",
+    ]);
+    let pixels = |name| {
+        let value = attributes.get(name)?;
+        value.trim().trim_end_matches("px").parse::<u32>().ok()
+    };
+    let is_small = |name| pixels(name).is_some_and(|pixels| pixels <= ICON_PIXELS);
+    let says = attributes.get("alt").unwrap_or_default();
+    attributes.has_class(&DECORATIONS)
+        || (is_small("width") && is_small("height") && says.trim().is_empty())
+}
+
 #[cfg(test)]
 pub(in crate::markdown) mod tests {
     use super::super::markup;

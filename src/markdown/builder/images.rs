@@ -42,6 +42,7 @@ impl Builder {
             || self.image_of_math(attributes)
             || (!self.full && attributes::is_hidden(attributes))
             || attributes::is_tracking_pixel(attributes)
+            || (!self.full && self.tables.is_empty() && attributes::is_decoration(attributes))
         {
             return;
         }

@@ -23,6 +23,7 @@ use super::inline::Writer;
 use super::links::Links;
 use super::metadata::Collected;
 use super::outline::{Block, Kind, NodeId, Outline, PAGE, Role, Shape, Span};
+use super::render::MARKDOWN_BYTES_MAX;
 use super::select::counts::Counts;
 use super::select::model::Model;
 use super::select::names::Names;
@@ -214,6 +215,11 @@ impl Builder {
             }
             _ => {}
         }
+    }
+
+    /// Whether there is more text than any document may have.
+    pub(super) fn is_too_long(&self) -> bool {
+        self.writer.text.len() > MARKDOWN_BYTES_MAX
     }
 
     pub(super) fn finish(mut self) -> (Outline, Collected, Links) {

@@ -22,11 +22,12 @@ impl Writer {
         if self.may_be_listing && self.is_empty() && self.wanted.is_empty() && is_listing(&code) {
             self.listing = Some(code);
         } else {
-            self.code_span(&code);
+            self.code_span(code);
         }
     }
 
-    fn code_span(&mut self, code: &str) {
+    fn code_span(&mut self, code: String) {
+        let is_spaced = code.ends_with(char::is_whitespace);
         if code.starts_with(char::is_whitespace) {
             self.gap();
         }
@@ -38,15 +39,17 @@ impl Writer {
             joined.push_str(word);
             self.count_word();
         }
+        // Before the span is written: a page may be one.
+        drop(code);
         if self.would_define_link(&joined) {
             self.text(&joined);
         } else if !joined.is_empty() {
             self.before('`');
-            self.plain.push_str(&joined);
+            self.push_plain(&joined);
             self.push_span(joined);
             self.in_word = true;
         }
-        if code.ends_with(char::is_whitespace) {
+        if is_spaced {
             self.gap();
         }
     }
@@ -78,7 +81,7 @@ impl Writer {
 
     pub(super) fn inline_listing(&mut self) {
         if let Some(code) = self.listing.take() {
-            self.code_span(&code);
+            self.code_span(code);
         }
     }
 

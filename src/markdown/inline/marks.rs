@@ -90,7 +90,7 @@ impl Writer {
         if std::mem::take(&mut self.raised) && (next.is_ascii_digit() || matches!(next, '-' | '−'))
         {
             self.text.push('^');
-            self.plain.push('^');
+            self.push_plain("^");
             self.closed.clear();
         }
         if !self.space && self.closed.is_empty() && self.wanted.len() == self.written.len() {
@@ -99,11 +99,11 @@ impl Writer {
         let mut spaced = self.text.len() == self.start;
         if !spaced && self.line_break {
             self.text.push_str("  \n");
-            self.plain.push(' ');
+            self.push_plain(" ");
             spaced = true;
         } else if !spaced && self.space {
             self.text.push(' ');
-            self.plain.push(' ');
+            self.push_plain(" ");
             spaced = true;
         }
         self.space = false;
@@ -274,7 +274,7 @@ impl Writer {
                 return;
             };
             if written.mark == Mark::Link {
-                self.close_link();
+                self.close_link(written.at);
                 self.closed.clear();
             } else {
                 if self.closed.is_empty() {
@@ -287,17 +287,31 @@ impl Writer {
     }
 
     /// A link that holds several blocks leads on from the first with text; repeating its address tells nothing.
-    fn close_link(&mut self) {
+    fn close_link(&mut self, at: usize) {
         let Some(target) = &self.target else { return };
-        self.text.push_str("](");
-        let url_start = self.text.len();
-        push_destination(&mut self.text, &target.url);
-        let url = Span::new(url_start, self.text.len());
         let text = self.plain[target.from.min(self.plain.len())..].trim();
-        if !target.title.eq_ignore_ascii_case(text) {
-            push_title(&mut self.text, &target.title);
-        }
-        self.text.push(')');
+        let has_title = !target.title.eq_ignore_ascii_case(text);
+        let is_bare = text == target.url
+            && (!has_title || target.title.is_empty())
+            && is_autolink(text)
+            && is_escaped_text(&self.text[at + 1..], text);
+        let url = if is_bare {
+            self.text.truncate(at);
+            self.text.push('<');
+            self.text.push_str(text);
+            self.text.push('>');
+            Span::new(at + 1, self.text.len() - 1)
+        } else {
+            self.text.push_str("](");
+            let start = self.text.len();
+            push_destination(&mut self.text, &target.url);
+            let url = Span::new(start, self.text.len());
+            if has_title {
+                push_title(&mut self.text, &target.title);
+            }
+            self.text.push(')');
+            url
+        };
         if text.is_empty() {
             return;
         }
@@ -315,6 +329,17 @@ impl Writer {
         }
         self.wanted.retain(|(mark, _)| *mark != Mark::Link);
     }
+}
+
+/// Whether an address between angle brackets reads as itself (CommonMark 6.5).
+fn is_autolink(url: &str) -> bool {
+    let is_web = url.starts_with("http://") || url.starts_with("https://");
+    is_web && !url.contains(|c: char| c.is_whitespace() || c.is_control() || "<>\\|;`".contains(c))
+}
+
+/// Whether markdown is this text with escapes and nothing else.
+fn is_escaped_text(markdown: &str, text: &str) -> bool {
+    markdown.chars().filter(|c| *c != '\\').eq(text.chars())
 }
 
 /// Whether marks of both signs are among these: to each the other is a sign beside it.

@@ -16,6 +16,9 @@ use code::CODE_LINE_BREAK;
 pub(super) use marks::Mark;
 use marks::{Target, Written};
 
+/// So much of a block is held without markup too. Of longer blocks the beginning says enough.
+const PLAIN_BYTES_MAX: usize = 128 * 1024;
+
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     /// The finished markdown of all blocks.
@@ -103,9 +106,10 @@ impl Writer {
             };
             if class != Class::Plain && class != Class::Wide {
                 self.run(&text[from..at]);
+                let mut width = width;
                 match class {
                     Class::Space => self.gap(),
-                    Class::Special => self.special(text, at),
+                    Class::Special => width = self.special(text, at),
                     Class::Ideograph => {
                         self.run(&text[at..at + width]);
                         self.ideographs += 1;
@@ -113,7 +117,9 @@ impl Writer {
                     }
                     _ => {}
                 }
-                from = at + width;
+                at += width;
+                from = at;
+                continue;
             }
             at += width;
         }
@@ -164,7 +170,7 @@ impl Writer {
     pub(super) fn verbatim(&mut self, markdown: &str) {
         self.before(markdown.chars().next().unwrap_or(' '));
         self.text.push_str(markdown);
-        self.plain.push_str(markdown);
+        self.push_plain(markdown);
         self.count_word();
     }
 
@@ -239,6 +245,9 @@ impl Writer {
     /// Takes back what the link just read: it was a mark to click, not to read.
     /// Gives whether that was possible.
     pub(super) fn drop_link_text(&mut self, plain_length: usize) -> bool {
+        if self.plain.len() + 4 > PLAIN_BYTES_MAX {
+            return false;
+        }
         let Some(read) = self.plain.get(plain_length..).map(str::trim) else {
             return false;
         };
@@ -288,13 +297,18 @@ impl Writer {
                 rest.find(char::is_alphanumeric).unwrap_or(rest.len())
             };
             self.text.push_str(&rest[..now]);
-            self.plain.push_str(&rest[..now]);
+            self.push_plain(&rest[..now]);
             rest = &rest[now..];
         }
         if !self.in_word && !run.is_empty() {
             self.in_word = true;
             self.count_word();
         }
+    }
+
+    fn push_plain(&mut self, text: &str) {
+        let room = PLAIN_BYTES_MAX.saturating_sub(self.plain.len());
+        self.plain.push_str(&text[..text.floor_char_boundary(room)]);
     }
 
     fn count_word(&mut self) {
@@ -304,49 +318,61 @@ impl Writer {
         }
     }
 
-    /// One character that means something in markdown, escaped where it would.
-    fn special(&mut self, text: &str, at: usize) {
+    /// A character that means something in markdown, or a run of it, escaped where it would. Gives its length.
+    fn special(&mut self, text: &str, at: usize) -> usize {
         let c = char::from(text.as_bytes()[at]);
-        let next = text[at + 1..].chars().find(|c| !is_dropped(*c));
+        let is_delimiter = matches!(c, '*' | '_' | '~');
+        let run = text[at..].bytes().take_while(|b| char::from(*b) == c);
+        let length = if is_delimiter { run.count() } else { 1 };
+        let next = text[at + length..].chars().find(|c| !is_dropped(*c));
         let previous = match text[..at].chars().rfind(|c| !is_dropped(*c)) {
             Some(previous) => previous,
             None if self.line_break => '\n',
             None if self.space => ' ',
             None => self.text[self.start..].chars().next_back().unwrap_or(' '),
         };
+        let follows_mark = !self.closed.is_empty() && !self.space;
         self.before(c);
-        if self.means_something(c, previous, next, &text[at + 1..]) {
-            self.text.push('\\');
+        let escaped = match is_delimiter {
+            true if follows_mark => length,
+            true => self.escaped_of_run(c, length, previous, next),
+            false => usize::from(self.means_something(c, next, &text[at + 1..])),
+        };
+        for number in 0..length {
+            self.text.push_str(if number < escaped { "\\" } else { "" });
+            self.text.push(c);
         }
-        self.text.push(c);
-        self.plain.push(c);
+        self.push_plain(&text[at..at + length]);
         if !self.in_word && c != '(' {
             self.in_word = true;
             self.count_word();
         }
+        length
     }
 
-    fn means_something(&self, c: char, previous: char, next: Option<char>, rest: &str) -> bool {
-        let spaced = previous.is_whitespace()
-            && next.is_some_and(char::is_whitespace)
-            && self.wanted.is_empty();
+    /// How many of a run of delimiters are escaped, so that it is text. Runs are left as they are where they open nothing,
+    /// if nothing is open (CommonMark 6.2): before white space, and underscores within a word.
+    fn escaped_of_run(&self, c: char, length: usize, previous: char, next: Option<char>) -> usize {
+        let ends_here = previous != c && next.is_some_and(|next| next != c);
+        let is_alone = ends_here && self.wanted.is_empty();
+        let is_text = match c {
+            '_' if previous.is_alphanumeric() && next.is_some_and(char::is_alphanumeric) => true,
+            '_' => is_alone && next.is_some_and(char::is_whitespace),
+            // Only between spaces: stars at the end of a word are read as marks by more than markdown's own parsers.
+            '*' => is_alone && previous.is_whitespace() && next.is_some_and(char::is_whitespace),
+            // Only one and two strike; three and more begin a fence at the start of a line.
+            _ if is_alone && length >= 4 => return 1,
+            _ => is_alone && length == 1 && previous != '\n' && previous.is_whitespace(),
+        };
+        if is_text { 0 } else { length }
+    }
+
+    fn means_something(&self, c: char, next: Option<char>, rest: &str) -> bool {
         match c {
             '`' => true,
             '\\' => {
                 let mark_waits = self.wanted.len() > self.written.len();
                 mark_waits || next.is_none_or(|next| !next.is_alphanumeric())
-            }
-            '*' => !spaced,
-            '_' => {
-                let inside_word =
-                    previous.is_alphanumeric() && next.is_some_and(char::is_alphanumeric);
-                !spaced && !inside_word
-            }
-            '~' => {
-                next.is_none_or(|next| next == '~')
-                    || !previous.is_whitespace()
-                    || previous == '\n'
-                    || !self.wanted.is_empty()
             }
             // In a link's text, or where an item would become a task.
             '[' => {

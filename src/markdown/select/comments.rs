@@ -82,6 +82,22 @@ fn names_comments(text: &str) -> bool {
     .any(|word| text.contains(word))
 }
 
+/// The most words of a line that only names the comments.
+const LABEL_WORDS_MAX: u32 = 4;
+
+/// Drops a line at the end that names comments of which none are kept.
+pub(super) fn drop_last_label(outline: &Outline, is_kept: &mut [bool]) {
+    let Some(last) = is_kept.iter().rposition(|is_kept| *is_kept) else {
+        return;
+    };
+    let block = &outline.blocks[last];
+    let is_line = !block.kind.is_code() && !block.counts.ends_sentence;
+    let is_label = is_line && (1..=LABEL_WORDS_MAX).contains(&block.words);
+    if is_label && is_kept[..last].contains(&true) && names_comments(outline.markdown(block)) {
+        is_kept[last] = false;
+    }
+}
+
 /// So many lines of links in a row under an article are a list of other articles.
 const LINKS_MIN: usize = 3;
 /// An article has more words than this.
@@ -172,6 +188,22 @@ mod tests {
         // A few words are no article.
         let html = format!("<p>Gates.</p>{comments}");
         assert!(found(&html, &article, None).is_empty());
+    }
+
+    #[test]
+    fn a_line_that_names_comments_does_not_end_an_article() {
+        let kept = |last: &str| {
+            let outline = outline(&format!("{PROSE}{last}"));
+            let mut is_kept = vec![true; outline.blocks.len()];
+            drop_last_label(&outline, &mut is_kept);
+            is_kept[outline.blocks.len() - 1]
+        };
+        assert!(!kept("<h3>Comments</h3>") && !kept("<p>Leave a <b>comment</b></p>"));
+        assert!(kept("<p>No comment.</p>") && kept("<p>Gates</p>"));
+        assert!(kept(
+            "<p>The committee has not commented on any of this so far</p>"
+        ));
+        assert!(kept("<pre>comment()</pre>"));
     }
 
     /// Whether each block stays.

@@ -8,6 +8,7 @@ use super::Selected;
 use super::bylines;
 use super::comments;
 use super::hints::Hints;
+use super::images;
 use super::reference;
 use super::repair::repair;
 use super::shares;
@@ -62,6 +63,10 @@ pub(super) fn decide(
         comments::drop_other_articles(outline, &mut is_kept);
     }
     shares::drop_shares(outline, &mut is_kept);
+    if !hints.is_talk && !hints.is_product && !include_comments {
+        comments::drop_last_label(outline, &mut is_kept);
+    }
+    images::keep_images(outline, &mut is_kept);
     let mut kept: Vec<usize> = (0..blocks.len()).filter(|&at| is_kept[at]).collect();
     if kept.is_empty() {
         let most =
@@ -120,6 +125,9 @@ fn drop_repeated(outline: &Outline, voices: Option<&Voices>, kept: &mut Vec<usiz
         let text = outline.markdown(block);
         let is_new = seen.insert((speaker, text));
         seen.insert((0, text));
+        if images::is_image(outline, block) {
+            return is_new;
+        }
         if block.words < REPEATED_WORDS || is_new {
             return true;
         }

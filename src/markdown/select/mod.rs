@@ -11,6 +11,7 @@ mod decide;
 mod facts;
 mod features;
 pub(super) mod hints;
+mod images;
 pub(super) mod model;
 pub(super) mod names;
 mod once;

@@ -85,7 +85,7 @@ fn is_price(outline: &Outline, block: &Block) -> bool {
 }
 
 /// Whether an element around it says that it is no content.
-fn is_apart(outline: &Outline, mut node: NodeId) -> bool {
+pub(super) fn is_apart(outline: &Outline, mut node: NodeId) -> bool {
     while node != PAGE {
         let about = outline.node(node);
         if matches!(

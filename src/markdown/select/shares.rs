@@ -96,7 +96,7 @@ fn is_label(outline: &Outline, at: usize) -> bool {
 fn passes_on(url: &str) -> bool {
     let rest = url.strip_prefix("https://").or(url.strip_prefix("http://"));
     let Some(rest) = rest else {
-        return url.starts_with("mailto:?");
+        return url.starts_with("mailto:?") || url.starts_with("whatsapp://send?text");
     };
     let rest = rest.strip_prefix("www.").unwrap_or(rest);
     let rest = rest.strip_prefix("m.").unwrap_or(rest);
@@ -118,6 +118,7 @@ mod tests {
             "https://twitter.com/intent/tweet?text=x",
             "https://www.linkedin.com/shareArticle?mini=true",
             "mailto:?subject=x",
+            "whatsapp://send?text=x",
         ] {
             assert!(passes_on(url), "{url}");
         }
@@ -126,6 +127,7 @@ mod tests {
             "https://a.example/facebook.com/sharer",
             "https://www.facebook.com/ferry",
             "mailto:a@a.example",
+            "whatsapp://send?phone=1",
             "https://t.me/ferry",
             "",
         ] {

@@ -123,8 +123,8 @@ fn lists() {
         "- [x] done\n- [ ] open",
     );
     check(
-        "<dl><dt>Term<dd>Meaning<dt>Other<dd>Thing</dl>",
-        "**Term**\n\nMeaning\n\n**Other**\n\nThing",
+        "<dl><dt>Price<dd>12 EUR<dt>Made by:<dd>Orrin<dt>Gate<dd>It squeaks.<dt>Sizes<dd>S<dd>M</dl>",
+        "**Price**: 12 EUR\n\n**Made by:** Orrin\n\n**Gate**\n\nIt squeaks.\n\n**Sizes**\n\nS\n\nM",
     );
 }
 

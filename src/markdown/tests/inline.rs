@@ -183,8 +183,15 @@ fn mathml_becomes_tex() {
 fn text_is_escaped_only_where_it_means_something() {
     check(
         "a*b_c_d __init__ 2 * 3 [x] ~5",
-        "a\\*b_c_d \\_\\_init\\_\\_ 2 * 3 [x] ~5",
+        "a\\*b_c_d \\_\\_init__ 2 * 3 [x] ~5",
     );
+    check("40 %* a__b ***** c", "40 %\\* a__b ***** c");
+    check("by: ____, on: ____ here", "by: \\_\\_\\_\\_, on: ____ here");
+    check("a ~~~~~ b", "a \\~~~~~ b");
+    check("***", "\\*\\*\\*");
+    check("a<br>____ b<br>*** <br>c", "a  \n____ b  \n\\***  \nc");
+    // What was closed right before would be longer.
+    check("<b>a</b>* b", "**a**\\* b");
     check(
         "&lt;div&gt; 1 &lt; 2 AT&amp;T &amp;amp; &amp;copy;",
         "\\<div> 1 < 2 AT&T &amp\\; &copy\\;",
@@ -231,6 +238,15 @@ fn links_and_images() {
         "[x](https://example.org/b/x)",
     );
     check("Hi!<a href=/x> y </a>z", "Hi! [y](https://example.org/x) z");
+    // Not twice.
+    check(
+        "at <a href='https://example.org/a_b'>https://example.org/a_b</a>.",
+        "at <https://example.org/a_b>.",
+    );
+    check(
+        "<a href='https://example.org/a' title=More><b>https://example.org/a</b></a>",
+        "[**https://example.org/a**](https://example.org/a \"More\")",
+    );
     check("Hi!<a href=/x>y</a>", "Hi\\![y](https://example.org/x)");
     check(
         "!<b><a href=/x>y</a></b>“z”",
@@ -313,6 +329,8 @@ fn dropped_characters_hide_no_markup() {
     check("&lt;\u{200b}!-- a", "\\<!-- a");
     check("&lt;\u{ad}\u{1b}/b>", "\\</b>");
     check("a*\u{200b} b", "a\\* b");
+    check("a_\u{200b} b", "a_ b");
+    check("a_\u{200b}_ b", "a\\_\\_ b");
     check("1 &lt;\u{200b} 2", "1 < 2");
 }
 

@@ -17,8 +17,12 @@ pub(crate) struct Bomb {
 }
 
 impl Bomb {
+    pub(crate) fn bytes(&self, bytes: usize) -> Vec<u8> {
+        (self.body)(bytes)
+    }
+
     pub(crate) fn page(&self, bytes: usize) -> Page {
-        let page = Page::of(self.kind, (self.body)(bytes));
+        let page = Page::of(self.kind, self.bytes(bytes));
         match self.coding {
             "" => page,
             coding => page.with("Content-Encoding", coding),
