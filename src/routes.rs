@@ -415,7 +415,7 @@ pub static ROUTES: &[Row] = &[
         ..Endpoint::new(Tag::Bundles, "Request a report, for manual follow-up") }),
     post("/v1/contact", run!(leads::contact), Endpoint {
         takes: Some(&CONTACT_REQUEST), gives_status: 202, statuses: &[403, 413, 415, 422, 503], rate: RateClass::Lead,
-        ..Endpoint::new(Tag::Bundles, "Send a message to the operator") }),
+        in_openapi: false, ..Endpoint::new(Tag::Bundles, "Send a message to the operator") }),
     guide("/proof-pack/bundle", run!(bundles::about_page), "What Evidence Bundles are and cost"),
     get("/proof-pack/bundle/quote", page_or_json!(bundles::quote_page, bundles::quote), Endpoint {
         query: &[TARGET_URLS, QUESTION, BUNDLE, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("Ask what a bundle would cost") }),
@@ -435,7 +435,7 @@ pub static ROUTES: &[Row] = &[
         query: &[SESSION_ID, RECOVERY], statuses: &[202, 404, 410, 503], rate: RateClass::Quote, ..Endpoint::page("A paid bundle") }),
     get("/v1/proof-pack/bundle/recover", run!(delivery::recover), Endpoint {
         query: &[EMAIL, SUBMITTED], needs_query: &["email", "target_url"], gives_status: 202, statuses: &[409, 422, 503], rate: RateClass::Recovery,
-        in_openapi: false, ..Endpoint::new(Tag::Bundles, "Send the link to a paid bundle again; prefer POST") }),
+        ..Endpoint::new(Tag::Bundles, "Send the link to a paid bundle again; prefer POST") }),
     post("/v1/proof-pack/bundle/recover", run!(delivery::recover), Endpoint {
         takes: Some(&RECOVER_REQUEST), gives_status: 202, statuses: &[403, 409, 413, 415, 422, 503], rate: RateClass::Recovery,
         ..Endpoint::new(Tag::Bundles, "Send the link to a paid bundle again, to its buyer's address") }),

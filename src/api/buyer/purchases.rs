@@ -71,12 +71,10 @@ fn request_in_query(call: &Call) -> Result<PurchasesRequest, Refusal> {
     let limit = match query::once(call, "limit")? {
         None => LIMIT_DEFAULT,
         Some(text) => {
-            let limit = text.parse().ok();
-            limit
-                .filter(|limit| (1..=LIMIT_MAX).contains(limit))
-                .ok_or_else(|| {
-                    invalid("limit", "Input should be an integer from 1 to 100", &text)
-                })?
+            let limit = text.parse().ok().filter(|limit| *limit >= 1);
+            let limit = limit
+                .ok_or_else(|| invalid("limit", "Input should be a positive integer", &text))?;
+            LIMIT_MAX.min(limit)
         }
     };
     Ok(PurchasesRequest { before, limit })

@@ -113,7 +113,7 @@ check('the operator works the console by keyboard, without script errors, over a
     await desk.press('Resume sales');
     assert.equal((await buys(service.url)).status, 402);
     await desk.press('Sign out');
-    assert.equal(await desk.heading(), 'Operator');
+    assert.equal(await desk.heading(), 'Sign in to the console');
     assert.deepEqual(desk.complaints, []);
   } finally {
     await browser.close();

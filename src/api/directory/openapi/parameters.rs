@@ -21,8 +21,8 @@ const TEXTS: [(&str, usize); 3] = [
     ("email", CONTACT_CHARACTERS_MAX),
     ("target_url", TARGET_URL_CHARACTERS_MAX),
 ];
-/// Path parameters with a pattern and an example.
-const IDENTIFIERS: [(&str, &str, &str); 3] = [
+/// Identifiers in paths and queries: name, pattern and an example.
+const IDENTIFIERS: [(&str, &str, &str); 5] = [
     ("source", r"^[\s\S]+$", "newsletter"),
     ("report_id", "^ppr_([0-9a-f]{32}|sample)$", "ppr_sample"),
     (
@@ -30,7 +30,11 @@ const IDENTIFIERS: [(&str, &str, &str); 3] = [
         "^(qt|bq)_[0-9a-f]{32}$",
         "qt_00000000000000000000000000000000",
     ),
+    ("purchase_id", PURCHASE_ID, NO_PURCHASE),
+    ("before", PURCHASE_ID, NO_PURCHASE),
 ];
+const PURCHASE_ID: &str = "^pur_[0-9a-f]{32}$";
+const NO_PURCHASE: &str = "pur_00000000000000000000000000000000";
 
 /// The pattern of a text that must not be blank.
 pub const NOT_BLANK: &str = r"\S";
@@ -65,8 +69,10 @@ pub fn parameters(row: &Row, path: &str) -> Vec<Value> {
             "schema": schema,
         })
     });
+    // Without it a 402 says how to make one.
+    let is_offered = row.about.statuses.contains(&402);
     let needed = row.about.needs.iter().map(|parameter| parameter.name);
-    let needed: Vec<&str> = needed.collect();
+    let needed: Vec<&str> = needed.filter(|_| !is_offered).collect();
     let in_headers = headers(row).into_iter().map(|(name, doc)| {
         json!({
             "name": name, "in": "header", "required": needed.contains(&name), "description": doc,
@@ -101,6 +107,13 @@ pub fn query_schema(parameter: &Parameter) -> Value {
         (_, Some((_, most))) => json!({"type": "string", "maxLength": most}),
         _ => json!({"type": "string"}),
     };
+    if let Some((_, pattern, _)) = IDENTIFIERS
+        .iter()
+        .find(|(name, ..)| *name == parameter.name)
+        && parameter.name != "source"
+    {
+        schema["pattern"] = (*pattern).into();
+    }
     if !parameter.one_of.is_empty() {
         schema["enum"] = json!(parameter.one_of);
     }
