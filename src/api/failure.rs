@@ -220,6 +220,10 @@ fn with_credit(reply: Reply, body: &mut Value, credit: &RetryCredit) -> Reply {
     reply.header("x-service-retry-credit", &credit.id.to_string())
 }
 
+/// What to do about trouble after the payment: a new one would be a second charge.
+const PAID_AGAIN: &str =
+    "Repeat the same request with the same payment in a few seconds: it is not charged again.";
+
 pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
     let code = refusal.code;
     let takes_transfers = app.config.legacy.access;
@@ -228,6 +232,7 @@ pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
         Code::PaymentHashRequired | Code::InvalidPaymentHash if !takes_transfers => {
             Code::TransfersNotTaken.next_step()
         }
+        Code::Internal | Code::Overloaded if refusal.with == With::Charged => PAID_AGAIN,
         _ => code.next_step(),
     };
     let mut body = json!({

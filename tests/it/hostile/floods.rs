@@ -267,13 +267,18 @@ fn an_answer_that_finds_no_room_does_not_count() {
     let mut refused = Vec::new();
     // All at once, and nobody reads: more than there is room for, and more than may wait for room.
     for _ in 0..REDELIVERIES {
-        let held: Vec<TcpStream> = bought.iter().map(ask_with_small_window).collect();
-        for (number, mut stream) in held.iter().enumerate() {
+        let mut held: Vec<TcpStream> = bought.iter().map(ask_with_small_window).collect();
+        for (number, stream) in held.iter_mut().enumerate() {
             let mut head = [0; 12];
             stream.read_exact(&mut head).expect("an answer begins");
             match &head {
                 b"HTTP/1.1 200" => given[number] += 1,
-                b"HTTP/1.1 503" => refused.push(number),
+                b"HTTP/1.1 503" => {
+                    let told = String::from_utf8_lossy(&read_all(stream)).into_owned();
+                    assert!(told.contains("\"charged\":true"), "{told}");
+                    assert!(told.contains("with the same payment"), "{told}");
+                    refused.push(number);
+                }
                 _ => panic!("{}", String::from_utf8_lossy(&head)),
             }
         }
@@ -395,6 +400,7 @@ fn a_crowd_of_buyers_of_several_large_pages_has_a_bounded_part_of_memory() {
             assert!(is_explained, "{answer:?}");
             // What had no room after it was settled is owed, and given out once there is room.
             if told.contains("\"charged\":true") {
+                assert!(told.contains("with the same payment"), "{told}");
                 let settled = rig.facilitator.settle_calls();
                 for again in answers_to(std::slice::from_ref(ask)) {
                     assert_eq!(again.status, 200, "{answer:?}, then {again:?}");
