@@ -448,8 +448,8 @@ pub static ROUTES: &[Row] = &[
         ..Endpoint::new(Tag::Bundles, "Webhook for the payment provider's checkout events") }) },
 
     // Discovery
-    // Directories take 40 operations of OpenAPI: these, the webhook and the protocols are left out, as what agents call
-    // least. /llms-full.txt describes them.
+    // Directories take 40 operations of OpenAPI. The brief, the counters and the contact form are left out, as what agents
+    // call least.
     get("/", run!(discovery::root), Endpoint { in_openapi: false, ..Endpoint::new(Tag::Discovery, "The service in brief; a page for browsers") }),
     get("/health", run!(health::health), Endpoint {
         statuses: &[503], tool: Some("service_health"), ..Endpoint::new(Tag::Discovery, "Health of the service") }),

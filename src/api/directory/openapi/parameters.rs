@@ -21,8 +21,8 @@ const TEXTS: [(&str, usize); 3] = [
     ("email", CONTACT_CHARACTERS_MAX),
     ("target_url", TARGET_URL_CHARACTERS_MAX),
 ];
-/// Identifiers in paths and queries: name, pattern and an example.
-const IDENTIFIERS: [(&str, &str, &str); 5] = [
+/// Path parameters with a pattern and an example.
+const IDENTIFIERS: [(&str, &str, &str); 4] = [
     ("source", r"^[\s\S]+$", "newsletter"),
     ("report_id", "^ppr_([0-9a-f]{32}|sample)$", "ppr_sample"),
     (
@@ -30,11 +30,15 @@ const IDENTIFIERS: [(&str, &str, &str); 5] = [
         "^(qt|bq)_[0-9a-f]{32}$",
         "qt_00000000000000000000000000000000",
     ),
-    ("purchase_id", PURCHASE_ID, NO_PURCHASE),
-    ("before", PURCHASE_ID, NO_PURCHASE),
+    (
+        "purchase_id",
+        PURCHASE_ID,
+        "pur_00000000000000000000000000000000",
+    ),
 ];
 const PURCHASE_ID: &str = "^pur_[0-9a-f]{32}$";
-const NO_PURCHASE: &str = "pur_00000000000000000000000000000000";
+/// Query parameters with a pattern.
+const PATTERNS: [(&str, &str); 1] = [("before", PURCHASE_ID)];
 
 /// The pattern of a text that must not be blank.
 pub const NOT_BLANK: &str = r"\S";
@@ -107,11 +111,7 @@ pub fn query_schema(parameter: &Parameter) -> Value {
         (_, Some((_, most))) => json!({"type": "string", "maxLength": most}),
         _ => json!({"type": "string"}),
     };
-    if let Some((_, pattern, _)) = IDENTIFIERS
-        .iter()
-        .find(|(name, ..)| *name == parameter.name)
-        && parameter.name != "source"
-    {
+    if let Some((_, pattern)) = PATTERNS.iter().find(|(name, _)| *name == parameter.name) {
         schema["pattern"] = (*pattern).into();
     }
     if !parameter.one_of.is_empty() {
