@@ -9,14 +9,11 @@ use crate::harness::{ACCESS, ARTICLE, Answer, PROOF_PACK, Page, Rig, Wallet};
 const GUIDE: &str = "http://news.sample-site.org/guide";
 
 /// A page of which one sentence answers in other words.
-const LANTERN: &str = "<html lang=en><head><title>The Lantern</title></head><body><main><h1>The Lantern</h1><p>Visitors of the Lantern leave their coats at the door. The Lantern gets two hundred novels a year from \
-    visitors. Visitors get an umbrella from the Lantern on wet days. Dogs of visitors wait outside the \
-    Lantern. The Lantern was painted green by Paul Weiss two years ago. The garden of the Lantern has four \
-    benches. Novels at the Lantern are lent for a week. The roof of the Lantern is made of oak. Tram nine \
-    stops in front of the Lantern. The Lantern is closed in winter. Children have a room of their own in the \
-    Lantern. The light of the Lantern is seen from the ships in the harbour. The Lantern was opened by the \
-    mayor in May 1998. A brewer, Ida Holt, gave the money for the Lantern. Two librarians work at the Lantern \
-    and are paid by the town.</p></main></body></html>";
+const LANTERN: &str = concat!(
+    "<html lang=en><head><title>The Lantern</title></head><body><main><h1>The Lantern</h1><p>",
+    include_str!("../evidence/lantern.txt"),
+    "</p></main></body></html>"
+);
 
 /// A page with sections, links, a picture and a table.
 fn guide() -> Page {

@@ -47,14 +47,10 @@ mod tests {
     use crate::evidence::{Examiner, Reading, Source};
 
     /// One sentence answers the question in other words.
-    const LANTERN: &str = "# The Lantern\n\nVisitors of the Lantern leave their coats at the door. The Lantern gets two hundred novels a year from \
-        visitors. Visitors get an umbrella from the Lantern on wet days. Dogs of visitors wait outside the \
-        Lantern. The Lantern was painted green by Paul Weiss two years ago. The garden of the Lantern has four \
-        benches. Novels at the Lantern are lent for a week. The roof of the Lantern is made of oak. Tram nine \
-        stops in front of the Lantern. The Lantern is closed in winter. Children have a room of their own in the \
-        Lantern. The light of the Lantern is seen from the ships in the harbour. The Lantern was opened by the \
-        mayor in May 1998. A brewer, Ida Holt, gave the money for the Lantern. Two librarians work at the Lantern \
-        and are paid by the town.";
+    const LANTERN: &str = concat!(
+        "# The Lantern\n\n",
+        include_str!("../../../tests/evidence/lantern.txt")
+    );
     const QUESTION: &str = "By what transport do visitors reach the Lantern?";
     const ANSWER: &str = "Tram nine stops in front of the Lantern.";
 
