@@ -31,7 +31,7 @@ pub(super) fn full_page(html: &str) -> Page {
 }
 
 /// The main content of a page.
-fn main_page(html: &str) -> Page {
+pub(super) fn main_page(html: &str) -> Page {
     let settings = Settings {
         full: false,
         ..settings(ContentKind::Html)

@@ -35,7 +35,7 @@ use effects::Effect;
 const DEPTH_MAX: usize = 512;
 
 /// From so many blocks on, the rest of the page is one more: each takes memory beside its text.
-const BLOCKS_MAX: usize = 18_432;
+pub(super) const BLOCKS_MAX: usize = 18_432;
 
 #[derive(Debug)]
 pub(super) struct Builder {

@@ -30,6 +30,8 @@ pub(super) struct Writer {
     start: usize,
     /// The current block without any markup.
     plain: String,
+    /// The bytes that it has, or would have without its bound.
+    plain_bytes: usize,
     /// White space was read and not yet written, so that delimiters can stay close to their text.
     space: bool,
     line_break: bool,
@@ -216,7 +218,7 @@ impl Writer {
             text: Span::new(self.start, self.text.len()),
             words: self.words + self.ideographs.div_ceil(2),
             link_words: self.link_words,
-            counts: Counts::of(&self.plain),
+            counts: Counts::of_beginning(&self.plain, self.plain_bytes),
             is_listing,
         });
         self.start_block();
@@ -262,6 +264,7 @@ impl Writer {
         }
         self.text.truncate(left);
         self.plain.truncate(plain_length);
+        self.plain_bytes = plain_length;
         self.space |= self.text.ends_with(' ');
         let kept = self.text.trim_end_matches([' ', '\n']).len();
         self.text.truncate(kept.max(self.start));
@@ -281,6 +284,7 @@ impl Writer {
     fn start_block(&mut self) {
         self.start = self.text.len();
         self.plain.clear();
+        self.plain_bytes = 0;
         self.words = 0;
         self.link_words = 0;
         self.ideographs = 0;
@@ -309,6 +313,7 @@ impl Writer {
     fn push_plain(&mut self, text: &str) {
         let room = PLAIN_BYTES_MAX.saturating_sub(self.plain.len());
         self.plain.push_str(&text[..text.floor_char_boundary(room)]);
+        self.plain_bytes += text.len();
     }
 
     fn count_word(&mut self) {

@@ -172,6 +172,28 @@ impl Counts {
         counts
     }
 
+    /// Of a long text by its beginning: what is counted grows by what it lacks.
+    pub(in crate::markdown) fn of_beginning(beginning: &str, bytes: usize) -> Counts {
+        let mut counts = Counts::of(beginning);
+        if beginning.len() < bytes {
+            let scaled = |count: u32| {
+                let scaled = u64::from(count) * bytes as u64 / beginning.len().max(1) as u64;
+                u32::try_from(scaled).unwrap_or(u32::MAX)
+            };
+            counts.chars = scaled(counts.chars);
+            for count in [
+                &mut counts.stops,
+                &mut counts.commas,
+                &mut counts.uppercase,
+                &mut counts.digits,
+                &mut counts.function_words,
+            ] {
+                *count = u16::try_from(scaled(u32::from(*count))).unwrap_or(u16::MAX);
+            }
+        }
+        counts
+    }
+
     fn read(text: &str, found: &mut impl FnMut(u32)) -> Counts {
         let mut counts = Counts::default();
         let mut gram = Gram::default();
@@ -308,6 +330,16 @@ mod tests {
         assert_eq!(counts.prices, 1);
         assert_eq!(counts.function_words, 5);
         assert_eq!((counts.opening, counts.ends_sentence), (1, true));
+    }
+
+    #[test]
+    fn of_a_long_text_the_beginning_tells_its_counts() {
+        let text = "The price of tea, in May, is 450. ".repeat(100);
+        let beginning = Counts::of_beginning(&text[..text.len() / 4], text.len());
+        let whole = Counts::of(&text);
+        assert_eq!(beginning.function_words, whole.function_words);
+        assert_eq!(beginning.digits, whole.digits);
+        assert_eq!(beginning.commas, whole.commas);
     }
 
     #[test]

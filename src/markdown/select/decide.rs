@@ -9,6 +9,7 @@ use super::bylines;
 use super::comments;
 use super::hints::Hints;
 use super::images;
+use super::long;
 use super::reference;
 use super::repair::repair;
 use super::shares;
@@ -39,6 +40,7 @@ pub(super) fn decide(
     // Half of the best F1 is the threshold that reaches it (Lipton et al., 2014).
     let threshold = (strictness * expected / 2.0).clamp(0.15, 0.75);
     let mut is_kept: Vec<bool> = chances.iter().map(|&chance| chance >= threshold).collect();
+    long::keep_long(outline, &mut is_kept);
     let said_title = title;
     // Whether a title belongs to the content is a matter of taste: a small doubt is enough to keep it.
     let title = title.filter(|&at| chances[at] * 2.0 >= threshold);

@@ -12,6 +12,7 @@ mod facts;
 mod features;
 pub(super) mod hints;
 mod images;
+mod long;
 pub(super) mod model;
 pub(super) mod names;
 mod once;
