@@ -351,8 +351,7 @@ impl<'a> Examiner<'a> {
             parts if parts.len() > 1 => parts
                 .into_iter()
                 .map(|part| {
-                    let judgement =
-                        judge.judge_part(&part, is_claim && !claims::is_question(&part));
+                    let judgement = judge.judge(&part, is_claim && !claims::is_question(&part));
                     (part, judgement)
                 })
                 .collect(),

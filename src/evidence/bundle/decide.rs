@@ -322,7 +322,7 @@ const CONTESTED: &str = "Independent sources contradict each other; both sides a
 
 fn advice(action: AgentAction) -> &'static str {
     match action {
-        AgentAction::UseWithCitation => "Use the finding and cite the excerpts by their ids.",
+        AgentAction::UseWithCitation => "Use the finding, and cite the excerpts by their IDs.",
         AgentAction::UseWithCaution => {
             "Use the finding with its excerpts, and say what the risks are."
         }

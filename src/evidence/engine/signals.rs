@@ -36,6 +36,8 @@ features! {
         /// best with the sentence before it; the most of all passages; of the most relevant one; the means of the first
         /// three.
         e_sup1, e_con1, e_sup3, e_con3, e_sup2, e_con2, e_sup, e_con, e_sup_rel, e_con_rel, e_sup_mean, e_con_mean,
+        /// How close in meaning to the question are the best unit and the closest one.
+        e_cos1, e_cos,
     }
 }
 
@@ -129,6 +131,9 @@ impl Account {
         signals.is_row = f64::from(u8::from(block.kind == crate::markdown::PassageKind::Row));
         if let Some(verdicts) = verdicts {
             signals.add(verdicts);
+            signals.e_cos1 = best.similarity.unwrap_or_default();
+            let all = ranked.iter().filter_map(|ranked| ranked.similarity);
+            signals.e_cos = all.fold(0.0, f64::max);
         }
         let (asked, stated) = (classes(question), classes(&own));
         account.claimed = std::array::from_fn(|at| asked[at] && !stated[at]);

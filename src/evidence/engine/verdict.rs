@@ -32,7 +32,7 @@ const WITHDRAWN_PENALTY: f64 = 6.0;
 const MONEY_WORTH: f64 = 0.7;
 /// What the entailment model's relevance adds to a rank score, and the similarity to the question.
 const RELEVANCE: f64 = 1.5;
-const SIMILARITY: f64 = 9.0;
+const SIMILARITY: f64 = 8.0;
 
 pub(crate) struct Judge<'a> {
     pub(crate) page: &'a Page<'a>,
@@ -92,7 +92,7 @@ pub(crate) struct Ranked {
     pub(crate) score: f64,
     pub(crate) doubts: Doubts,
     /// How close it is to the question in meaning, for those that were compared.
-    similarity: Option<f64>,
+    pub(crate) similarity: Option<f64>,
 }
 
 /// What is thought of one question or claim.
@@ -140,13 +140,6 @@ impl Look {
 
 impl Judge<'_> {
     pub(crate) fn judge(&self, text: &str, is_claim: bool) -> Judgement {
-        let (mut look, verdicts) = self.read(text, is_claim);
-        self.compare(text, &mut look.ranked);
-        self.conclude(text, look, verdicts.as_ref())
-    }
-
-    /// Of a part of what is judged as a whole as well. Only the whole is compared with passages in meaning.
-    pub(crate) fn judge_part(&self, text: &str, is_claim: bool) -> Judgement {
         let (look, verdicts) = self.read(text, is_claim);
         self.conclude(text, look, verdicts.as_ref())
     }
@@ -236,7 +229,6 @@ impl Judge<'_> {
 
     /// Candidates by their rank, with their scores.
     pub(super) fn order(&self, found: &[Candidate], text: &str, asked: Asked) -> Vec<(usize, f64)> {
-        let is_claim = asked == Asked::Claim;
         let mut order: Vec<(usize, f64)> = found
             .iter()
             .map(|candidate| {
@@ -245,8 +237,7 @@ impl Judge<'_> {
             })
             .enumerate()
             .collect();
-        let by_claim = |(at, score): (usize, f64)| 0.5 * score + 2.0 * found[at].features.bm_rel;
-        let key = |entry: (usize, f64)| if is_claim { by_claim(entry) } else { entry.1 };
+        let key = |(at, score): (usize, f64)| rank_key(asked, score, &found[at]);
         order.sort_by(|one, other| key(*other).total_cmp(&key(*one)).then(one.0.cmp(&other.0)));
         order
     }
@@ -329,25 +320,36 @@ impl Judge<'_> {
     fn read(&self, text: &str, is_claim: bool) -> (Look, Option<Verdicts>) {
         let question = Question::new(text, is_claim, self.page.language);
         let mut look = self.look(text, is_claim, &Matching::new(self.page, &question));
-        let plan = Plan::of(self.depth);
-        let verdicts =
-            plan.map(|plan| self.read_by(plan, &mut Asking::new(text), &mut look.ranked));
+        let verdicts = Plan::of(self.depth).map(|plan| {
+            self.compare(text, &mut look, plan.alone);
+            self.read_by(plan, &mut Asking::new(text), &mut look.ranked)
+        });
         (look, verdicts)
     }
 
-    /// Compares the best units with the question in meaning.
-    fn compare(&self, text: &str, ranked: &mut [Ranked]) {
-        // Where the entailment model reads every candidate, it knows better.
-        let is_all_read = |plan: &Plan| ranked.len() <= plan.alone;
-        if Plan::of(self.depth).is_none_or(|plan| is_all_read(&plan)) {
-            return;
-        }
-        let units = ranked.iter().take(compared(self.depth));
+    /// Compares the best units with the question in meaning too, which puts them in another order.
+    fn compare(&self, text: &str, look: &mut Look, read: usize) {
+        let count = look.ranked.len().min(compared(self.depth));
+        let units = look.ranked[..count].iter();
         let units: Vec<usize> = units.map(|ranked| ranked.candidate.unit).collect();
         let similarities = similarities(self.page, text, &units);
-        for (ranked, similarity) in ranked.iter_mut().zip(similarities) {
-            ranked.similarity = Some(similarity);
+        let most = similarities.iter().copied().fold(0.0, f64::max);
+        let asked = look.asked;
+        let key = |ranked: &Ranked| {
+            let worth = SIMILARITY * ranked.similarity.unwrap_or_default();
+            rank_key(asked, ranked.score - worth, &ranked.candidate) + worth
+        };
+        for (at, ranked) in look.ranked.iter_mut().enumerate() {
+            ranked.similarity = similarities.get(at).copied();
         }
+        // Where the entailment model reads every candidate, it knows better.
+        if look.ranked.len() <= read {
+            return;
+        }
+        for ranked in &mut look.ranked {
+            ranked.score += SIMILARITY * (ranked.similarity.unwrap_or_default() - most);
+        }
+        look.ranked[..count].sort_by(|one, other| key(other).total_cmp(&key(one)));
     }
 
     /// Lets the entailment model read the best units, which puts them in another order.
@@ -464,16 +466,18 @@ impl Judgement {
     }
 }
 
-/// Orders those that were compared by their similarity too, behind the best one: the label is about it, and was fitted to what
-/// the words and the entailment model find best.
+/// What candidates are ordered by: of a claim also how many of its words they have.
+fn rank_key(asked: Asked, score: f64, candidate: &Candidate) -> f64 {
+    match asked {
+        Asked::Claim => 0.5 * score + 2.0 * candidate.features.bm_rel,
+        _ => score,
+    }
+}
+
+/// Orders those that were compared by their score, behind the best one: the label is about it.
 fn arrange(ranked: &mut [Ranked]) {
     let compared = ranked.partition_point(|ranked| ranked.similarity.is_some());
-    if let Some((best, rest)) = ranked[..compared].split_first_mut() {
-        for ranked in rest.iter_mut() {
-            let closer =
-                ranked.similarity.unwrap_or_default() - best.similarity.unwrap_or_default();
-            ranked.score += SIMILARITY * closer;
-        }
+    if let Some((_, rest)) = ranked[..compared].split_first_mut() {
         rest.sort_by(|one, other| other.score.total_cmp(&one.score));
     }
 }

@@ -103,6 +103,8 @@ fn without_mark(line: &str) -> &str {
 
 fn inline(line: &str, plain: &mut String) {
     let mut rest = line;
+    // Of each open bracket whether it begins a link.
+    let mut brackets: Vec<bool> = Vec::new();
     while let Some(c) = rest.chars().next() {
         rest = &rest[c.len_utf8()..];
         match c {
@@ -110,9 +112,19 @@ fn inline(line: &str, plain: &mut String) {
                 plain.push_str(&rest[..1]);
                 rest = &rest[1..];
             }
-            '*' | '`' => {}
+            '`' => rest = code_span(rest, plain),
+            // Between spaces it is a sign (CommonMark 6.2).
+            '*' if is_spaced(plain, rest) => plain.push('*'),
+            '*' => {}
+            '~' if rest.starts_with('~') => rest = &rest[1..],
             '!' if rest.starts_with('[') => {}
-            '[' => {}
+            '[' => {
+                let is_link = begins_link(rest);
+                brackets.push(is_link);
+                if !is_link {
+                    plain.push('[');
+                }
+            }
             // An address between angle brackets, which are escaped otherwise.
             '<' if rest.starts_with("http") => match rest.find('>') {
                 Some(end) => {
@@ -121,15 +133,62 @@ fn inline(line: &str, plain: &mut String) {
                 }
                 None => plain.push(c),
             },
-            // The address behind a link's text.
-            ']' if rest.starts_with('(') => match rest.find(')') {
-                Some(end) => rest = &rest[end + 1..],
-                None => plain.push(c),
+            ']' => match brackets.pop() {
+                // The address behind a link's text.
+                Some(true) => rest = rest.find(')').map_or(rest, |end| &rest[end + 1..]),
+                _ => plain.push(']'),
             },
-            ']' => {}
             _ => plain.push(c),
         }
     }
+}
+
+/// How far the end of a link's text or of a code span is looked for, so that many beginnings without an end cost little.
+const SPAN_BYTES_MAX: usize = 4096;
+
+/// The text of a code span, in which no mark means anything (CommonMark 6.1); gives what follows it.
+fn code_span<'a>(rest: &'a str, plain: &mut String) -> &'a str {
+    let more = rest.bytes().take_while(|byte| *byte == b'`').count();
+    let fence = &"`".repeat(more + 1);
+    let inside = &rest[more..];
+    let end = head(inside, SPAN_BYTES_MAX)
+        .match_indices(fence)
+        .map(|(at, _)| at)
+        .find(|&at| {
+            let is_tick = |byte: Option<&u8>| byte == Some(&b'`');
+            !is_tick(inside.as_bytes().get(at + fence.len()))
+                && !is_tick(at.checked_sub(1).and_then(|at| inside.as_bytes().get(at)))
+        });
+    match end {
+        Some(end) => {
+            plain.push_str(inside[..end].trim());
+            &inside[end + fence.len()..]
+        }
+        None => inside,
+    }
+}
+
+fn is_spaced(before: &str, after: &str) -> bool {
+    let ends = before.chars().next_back().is_none_or(char::is_whitespace);
+    ends && after.chars().next().is_some_and(char::is_whitespace)
+}
+
+/// Whether the bracket before this text opens a link: an address follows the bracket that closes it.
+fn begins_link(rest: &str) -> bool {
+    let (mut depth, mut is_escaped) = (1, false);
+    for (at, byte) in rest.bytes().enumerate().take(SPAN_BYTES_MAX) {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'[' => depth += 1,
+            b']' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return rest[at + 1..].starts_with('(');
+        }
+    }
+    false
 }
 
 /// A word of a text.
@@ -333,6 +392,13 @@ mod tests {
         check("| Pro | $9 \\| month |", "Pro · $9 | month");
         check("![alt](i.png) 3\\*4", "alt 3*4");
         check("at <https://x.test/a_b>.", "at https://x.test/a_b.");
+        check("2 * 3 is ***six***, ~~not~~ 5", "2 * 3 is six, not 5");
+        check("`2*3` and ``a ` b``, `f(*p)`", "2*3 and a ` b, f(*p)");
+        check(
+            "as said [1], [[2](#n)] and [here [now]](/a)",
+            "as said [1], [2] and here [now]",
+        );
+        check("[^1] a] b[ `c", "[^1] a] b[ c");
         check("> quoted\n> more", "quoted more");
         check("3.5 is no list", "3.5 is no list");
     }

@@ -41,7 +41,7 @@ impl AgentAction {
             AgentAction::DoNotUse if label == Label::Contradicted => {
                 "Do not state this: the source says otherwise."
             }
-            AgentAction::UseWithCitation => "Use the finding and cite the excerpts by their ids.",
+            AgentAction::UseWithCitation => "Use the finding, and cite the excerpts by their IDs.",
             AgentAction::UseWithCaution => {
                 "Use the finding with its excerpts, and say what the risks are; do not build on it alone where it matters."
             }
