@@ -242,7 +242,7 @@ fn stance(judgement: &Judgement, at: usize, label: Label) -> Stance {
     match label {
         Label::Contradicted if at == 0 => return Stance::Contradicts,
         Label::Supported | Label::PartiallySupported if at == 0 => return Stance::Supports,
-        _ if is_claim && ranked.doubts.is_hard() && f.cov_r >= 0.5 => return Stance::Contradicts,
+        _ if is_claim && ranked.denies() && f.cov_r >= 0.5 => return Stance::Contradicts,
         _ => {}
     }
     let best = &judgement.ranked[0];
@@ -363,7 +363,7 @@ fn add_notes(check: &mut Check, page: &Page<'_>, whole: &Judgement, units: &[usi
         if ranked.doubts.number {
             note(NoteKind::NumberMismatch, Some(number));
         }
-        if ranked.doubts.is_hard() && !ranked.doubts.number {
+        if ranked.denies() && !ranked.doubts.number {
             note(NoteKind::PossibleContradiction, Some(number));
         }
     }
@@ -375,7 +375,7 @@ fn add_notes(check: &mut Check, page: &Page<'_>, whole: &Judgement, units: &[usi
         );
     }
     if let Some(best) = check.findings.first() {
-        if is_hedged(text(&best.range)) {
+        if is_hedged(text(&best.range), &whole.stems) {
             note(NoteKind::Hedged, Some(0));
         }
         if is_conditional(text(&best.range)) {

@@ -6,6 +6,7 @@ use entailment::Verdict;
 use super::account::qualifiers::{self, CLASSES_COUNT, classes};
 use super::account::roles::{are_exchanged, are_swapped};
 use super::account::{Compared, compare};
+use super::claims::is_question;
 use super::entail::{Verdicts, relevance};
 use super::features::Features;
 use super::features::features;
@@ -13,6 +14,7 @@ use super::passage::statement;
 use super::verdict::{Ranked, is_withdrawn};
 use crate::evidence::Relation;
 use crate::evidence::reading::page::Page;
+use crate::markdown::PassageKind;
 
 features! {
     /// Of a question and what was found for it.
@@ -36,8 +38,6 @@ features! {
         /// best with the sentence before it; the most of all passages; of the most relevant one; the means of the first
         /// three.
         e_sup1, e_con1, e_sup3, e_con3, e_sup2, e_con2, e_sup, e_con, e_sup_rel, e_con_rel, e_sup_mean, e_con_mean,
-        /// How close in meaning to the question are the best unit and the closest one.
-        e_cos1, e_cos,
     }
 }
 
@@ -125,15 +125,10 @@ impl Account {
         signals.exchanged = f64::from(u8::from(are_exchanged(question, &own)));
         signals.verbatim = f64::from(u8::from(stands_verbatim(question, page, ranked)));
         signals.is_question = f64::from(u8::from(own.ends_with(['?', '？'])));
-        signals.is_heading = f64::from(u8::from(
-            block.kind == crate::markdown::PassageKind::Heading,
-        ));
-        signals.is_row = f64::from(u8::from(block.kind == crate::markdown::PassageKind::Row));
+        signals.is_heading = f64::from(u8::from(block.kind == PassageKind::Heading));
+        signals.is_row = f64::from(u8::from(block.kind == PassageKind::Row));
         if let Some(verdicts) = verdicts {
             signals.add(verdicts);
-            signals.e_cos1 = best.similarity.unwrap_or_default();
-            let all = ranked.iter().filter_map(|ranked| ranked.similarity);
-            signals.e_cos = all.fold(0.0, f64::max);
         }
         let (asked, stated) = (classes(question), classes(&own));
         account.claimed = std::array::from_fn(|at| asked[at] && !stated[at]);
@@ -223,12 +218,16 @@ fn bare(text: &str) -> String {
     bare.trim().to_owned()
 }
 
-/// Whether one of the units is the claim, or has it as a whole clause.
+/// Whether one of the units is the claim. A question that stands on the page, as those of an FAQ do, answers none.
 pub(crate) fn stands_verbatim(claim: &str, page: &Page<'_>, ranked: &[Ranked]) -> bool {
+    let is_question = is_question(claim);
     let claim = bare(claim);
     claim.len() >= 20
-        && ranked
-            .iter()
-            .take(5)
-            .any(|ranked| bare(page.unit_text(ranked.candidate.unit)) == claim)
+        && ranked.iter().take(5).any(|ranked| {
+            let unit = ranked.candidate.unit;
+            let text = page.unit_text(unit);
+            let asks = text.trim_end().ends_with(['?', '？'])
+                || is_question && page.block(unit).kind == PassageKind::Heading;
+            !asks && bare(text) == claim
+        })
 }

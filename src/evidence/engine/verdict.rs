@@ -1,6 +1,8 @@
 //! From features to a label: ranks the candidates of one question or claim, estimates whether the page settles it, and
 //! lets what speaks against it lower the label. Knows no findings as a buyer sees them.
 
+use entailment::Verdict;
+
 use super::account::compare;
 use super::entail::{Asking, Plan, Reader, Verdicts, relevance};
 use super::features::{Candidate, Features, candidates};
@@ -12,6 +14,7 @@ use super::signals::{Account, stands_verbatim};
 use super::similarity::{compared, similarities};
 use super::summary::decisive;
 use crate::evidence::reading::page::Page;
+use crate::evidence::reading::words::known;
 use crate::evidence::{Depth, Label, Relation, TrainingRow};
 use crate::markdown::PassageKind;
 
@@ -20,6 +23,8 @@ const TOPICAL: f64 = 0.35;
 /// Nearly word for word: what differs then is what is denied.
 const VERBATIM: f64 = 0.85;
 const VERBATIM_RUN: f64 = 0.3;
+/// From this coverage on, a passage that has the words on other sides of its verb is no paraphrase.
+const REORDERED: f64 = 0.9;
 /// A heading names what stands under it, and seldom says it. A question says nothing.
 const HEADING_PENALTY: f64 = 1.5;
 const QUESTION_PENALTY: f64 = 4.0;
@@ -30,6 +35,9 @@ const LEAD_IN_PENALTY: f64 = 0.4;
 const WITHDRAWN_PENALTY: f64 = 6.0;
 /// The sets that the model is fitted to ask for few prices.
 const MONEY_WORTH: f64 = 0.7;
+/// From this probability on, a passage that the entailment model has read alone says the opposite.
+const DENIES: f32 = 0.5;
+const SURELY_DENIES: f32 = 0.9;
 /// What the entailment model's relevance adds to a rank score, and the similarity to the question.
 const RELEVANCE: f64 = 1.5;
 const SIMILARITY: f64 = 8.0;
@@ -92,7 +100,21 @@ pub(crate) struct Ranked {
     pub(crate) score: f64,
     pub(crate) doubts: Doubts,
     /// How close it is to the question in meaning, for those that were compared.
-    pub(crate) similarity: Option<f64>,
+    similarity: Option<f64>,
+    /// What the entailment model says of it alone, where it has read it.
+    read: Option<Verdict>,
+}
+
+impl Ranked {
+    /// Whether it says the opposite of a claim: by the entailment model where that has read it, else by the words.
+    pub(crate) fn denies(&self) -> bool {
+        match &self.read {
+            Some(verdict) => {
+                verdict.contradicted >= DENIES && verdict.contradicted > verdict.supported
+            }
+            None => self.doubts.is_hard(),
+        }
+    }
 }
 
 /// What is thought of one question or claim.
@@ -220,7 +242,7 @@ impl Judge<'_> {
         };
         let label = judgement.label(section, &sections.denial);
         if let Some(best) = judgement.ranked.first() {
-            judgement.label = self.lowered(label, best, &judgement.account);
+            judgement.label = self.lowered(label, best, &judgement);
         }
         arrange(&mut judgement.ranked);
         judgement.find_dispute();
@@ -282,13 +304,14 @@ impl Judge<'_> {
                 score: *score,
                 doubts,
                 similarity: None,
+                read: None,
             })
         });
         taken.collect()
     }
 
     /// What only may be so is not established; a question establishes nothing.
-    fn lowered(&self, label: Label, best: &Ranked, account: &Account) -> Label {
+    fn lowered(&self, label: Label, best: &Ranked, judgement: &Judgement) -> Label {
         let text = self.page.unit_text(best.candidate.unit);
         let is_question = text.ends_with(['?', '？']);
         let is_heading = self.page.block(best.candidate.unit).kind == PassageKind::Heading;
@@ -296,13 +319,15 @@ impl Judge<'_> {
             Label::Supported | Label::PartiallySupported if is_withdrawn(text) => {
                 Label::Contradicted
             }
-            label if account.signals.verbatim > 0.0 && !is_question => label,
+            label if judgement.account.signals.verbatim > 0.0 && !is_question => label,
             Label::Supported if is_heading => Label::PartiallySupported,
             Label::PartiallySupported if is_heading && best.candidate.features.hasans == 0.0 => {
                 Label::Weak
             }
             Label::Supported | Label::PartiallySupported if is_question => Label::Weak,
-            Label::Supported if is_hedged(text) && best.candidate.features.hedgeq == 0.0 => {
+            Label::Supported
+                if is_hedged(text, &judgement.stems) && best.candidate.features.hedgeq == 0.0 =>
+            {
                 Label::PartiallySupported
             }
             label => label,
@@ -321,35 +346,37 @@ impl Judge<'_> {
         let question = Question::new(text, is_claim, self.page.language);
         let mut look = self.look(text, is_claim, &Matching::new(self.page, &question));
         let verdicts = Plan::of(self.depth).map(|plan| {
-            self.compare(text, &mut look, plan.alone);
+            // Where the entailment model reads every candidate, it knows better.
+            if look.ranked.len() > plan.alone {
+                self.compare(text, &mut look);
+            }
             self.read_by(plan, &mut Asking::new(text), &mut look.ranked)
         });
         (look, verdicts)
     }
 
     /// Compares the best units with the question in meaning too, which puts them in another order.
-    fn compare(&self, text: &str, look: &mut Look, read: usize) {
+    fn compare(&self, text: &str, look: &mut Look) {
         let count = look.ranked.len().min(compared(self.depth));
-        let units = look.ranked[..count].iter();
-        let units: Vec<usize> = units.map(|ranked| ranked.candidate.unit).collect();
+        let best = &mut look.ranked[..count];
+        let units: Vec<usize> = best.iter().map(|ranked| ranked.candidate.unit).collect();
         let similarities = similarities(self.page, text, &units);
         let most = similarities.iter().copied().fold(0.0, f64::max);
         let asked = look.asked;
-        let key = |ranked: &Ranked| {
-            let worth = SIMILARITY * ranked.similarity.unwrap_or_default();
-            rank_key(asked, ranked.score - worth, &ranked.candidate) + worth
-        };
-        for (at, ranked) in look.ranked.iter_mut().enumerate() {
-            ranked.similarity = similarities.get(at).copied();
+        let mut keyed: Vec<(f64, Ranked)> = Vec::with_capacity(count);
+        for (mut ranked, similarity) in look.ranked.drain(..count).zip(similarities) {
+            let key = rank_key(asked, ranked.score, &ranked.candidate) + SIMILARITY * similarity;
+            ranked.similarity = Some(similarity);
+            ranked.score += SIMILARITY * (similarity - most);
+            keyed.push((key, ranked));
         }
-        // Where the entailment model reads every candidate, it knows better.
-        if look.ranked.len() <= read {
-            return;
-        }
+        keyed.sort_by(|one, other| other.0.total_cmp(&one.0));
+        // What was not compared stays behind.
         for ranked in &mut look.ranked {
-            ranked.score += SIMILARITY * (ranked.similarity.unwrap_or_default() - most);
+            ranked.score -= SIMILARITY * most;
         }
-        look.ranked[..count].sort_by(|one, other| key(other).total_cmp(&key(one)));
+        look.ranked
+            .splice(..0, keyed.into_iter().map(|(_, ranked)| ranked));
     }
 
     /// Lets the entailment model read the best units, which puts them in another order.
@@ -374,6 +401,7 @@ impl Judge<'_> {
         let mut order: Vec<usize> = (0..alone.len()).collect();
         for (ranked, verdict) in ranked.iter_mut().zip(&alone) {
             ranked.score += RELEVANCE * relevance(verdict);
+            ranked.read = Some(verdict.clone());
         }
         let score = |at: &usize| ranked[*at].score;
         order.sort_by(|one, other| score(other).total_cmp(&score(one)).then(one.cmp(other)));
@@ -414,10 +442,12 @@ impl Judgement {
     fn label(&self, section: &Section, denial: &Section) -> Label {
         let signals = &self.account.signals;
         // What the account finds contradicted is never plainly supported.
-        let is_vetoed = signals.q_differs > 0.0 || signals.exchanged > 0.0;
+        let is_turned = signals.exchanged > 0.0
+            || signals.swapped > 0.0 && signals.cov_r >= REORDERED && signals.is_row == 0.0;
+        let is_vetoed = signals.q_differs > 0.0 || is_turned;
         if signals.verbatim > 0.0 {
             Label::Supported
-        } else if (self.denial >= denial.plain || self.is_denied()) && self.denial > self.support {
+        } else if self.is_denied() || self.denial >= denial.plain && self.denial > self.support {
             Label::Contradicted
         } else if self.support >= section.plain && !is_vetoed {
             Label::Supported
@@ -430,15 +460,21 @@ impl Judgement {
         }
     }
 
-    /// By the words alone: the best unit says the claim nearly word for word, and denies it or has another number in it.
-    /// The entailment model knows better.
+    /// The best unit says the claim nearly word for word, and denies it: so the entailment model says, or where it has not read
+    /// it, by the words a negation or another number.
     fn is_denied(&self) -> bool {
-        let best = self.ranked.first().filter(|_| self.depth == Depth::Quick);
-        best.is_some_and(|best| {
-            let f = &best.candidate.features;
-            let is_near = f.cov_r >= VERBATIM && f.lcs_r >= VERBATIM_RUN;
-            (is_near && best.doubts.negation) || differs_by_number(f)
-        })
+        let Some(best) = self.ranked.first() else {
+            return false;
+        };
+        let f = &best.candidate.features;
+        let is_near = f.cov_r >= VERBATIM && f.lcs_r >= VERBATIM_RUN;
+        match (&best.read, self.depth) {
+            (Some(verdict), _) => is_near && verdict.contradicted >= SURELY_DENIES,
+            (None, Depth::Quick) if self.denial > self.support => {
+                (is_near && best.doubts.negation) || differs_by_number(f)
+            }
+            (None, _) => false,
+        }
     }
 
     fn most_coverage(&self) -> f64 {
@@ -456,8 +492,7 @@ impl Judgement {
         }
         let disputes = |ranked: &Ranked| {
             let f = &ranked.candidate.features;
-            differs_by_number(f)
-                || (ranked.doubts.is_hard() && f.cov_r >= 0.7 && f.lcs_r >= VERBATIM_RUN)
+            differs_by_number(f) || (ranked.denies() && f.cov_r >= 0.7 && f.lcs_r >= VERBATIM_RUN)
         };
         if let Some(at) = self.ranked.iter().skip(1).position(disputes) {
             self.disputed_by = Some(at + 1);
@@ -497,26 +532,65 @@ fn differs_by_number(f: &Features) -> bool {
 }
 
 /// Words that only say that it may be so; "May" is mostly a month.
-pub(crate) fn is_hedged(text: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "may",
-        "might",
-        "could",
-        "possibly",
-        "perhaps",
-        "reportedly",
-        "allegedly",
-        "rumoured",
-        "rumored",
-        "rumours",
-        "rumors",
-        "unconfirmed",
-        "supposedly",
-        "apparently",
-        "presumably",
-    ];
-    text.split(|c: char| !c.is_alphanumeric())
-        .any(|word| WORDS.contains(&word))
+const HEDGES: &[&str] = &[
+    "may",
+    "might",
+    "could",
+    "possibly",
+    "perhaps",
+    "reportedly",
+    "allegedly",
+    "rumoured",
+    "rumored",
+    "rumours",
+    "rumors",
+    "unconfirmed",
+    "supposedly",
+    "apparently",
+    "presumably",
+];
+
+/// Whether a text says of what is asked, whose words have these stems, only that it may be so: such a word stands in a clause
+/// with half of those that the text has, and not beside it.
+pub(crate) fn is_hedged(text: &str, stems: &[String]) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        text.split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    let is_asked = |word: &String| stems.contains(&known().stem(&word.to_lowercase()));
+    let all = words(text);
+    if !all.iter().any(|word| HEDGES.contains(&word.as_str())) {
+        return false;
+    }
+    let asked = all.iter().filter(|word| is_asked(word)).count();
+    clauses(text).into_iter().any(|clause| {
+        let clause = words(clause);
+        clause.iter().any(|word| HEDGES.contains(&word.as_str()))
+            && clause.iter().filter(|word| is_asked(word)).count() * 2 >= asked
+    })
+}
+
+/// Parts of a sentence that say something of their own.
+fn clauses(text: &str) -> Vec<&str> {
+    let mut clauses = vec![];
+    let mut start = 0;
+    for (at, sign) in text.match_indices([',', ';', ':', '(', ')', ' ']) {
+        let rest = &text[at + sign.len()..];
+        let word = rest.split(|c: char| !c.is_alphanumeric()).next();
+        if sign != " "
+            || matches!(
+                word,
+                Some("which" | "who" | "whom" | "whose" | "while" | "but")
+            )
+        {
+            clauses.push(&text[start..at]);
+            start = at;
+        }
+    }
+    clauses.push(&text[start..]);
+    clauses
 }
 
 /// Whether a sentence tells what an earlier version of its page said, which the page has corrected since.

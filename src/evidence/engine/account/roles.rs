@@ -4,7 +4,7 @@
 use crate::evidence::reading::words::{does, known};
 
 /// Words of a side that are looked at.
-const SIDE: usize = 9;
+const SIDE: usize = 12;
 
 struct Word {
     low: String,
@@ -46,7 +46,7 @@ fn words(text: &str) -> Vec<Word> {
 
 /// Words that part two sides and are no verbs.
 const PIVOTS: &[&str] = &[
-    "than", "from", "before", "after", "by", "to", "over", "against", "for", "with", "of", "into",
+    "than", "from", "before", "after", "by", "to", "over", "against", "into",
 ];
 
 /// Whether the verb at a place is passive: a form of "to be" before it, "by" behind it.
@@ -58,33 +58,35 @@ fn is_passive(words: &[Word], at: usize) -> bool {
         )
     };
     let before = words[at.saturating_sub(3)..at].iter().any(is_be);
-    let behind = words[at + 1..]
+    let mut behind = words[at + 1..]
         .iter()
         .take(7)
-        .take_while(|word| !word.begins)
-        .any(|word| word.low == "by");
-    behind && (before || words[at].low.ends_with("ed") || words[at].low.ends_with("en"))
+        .take_while(|word| !word.begins);
+    let by = behind.position(|word| word.low == "by");
+    let is_participle = words[at].low.ends_with("ed") || words[at].low.ends_with("en");
+    by.is_some_and(|by| by <= BY_NEAR || before || is_participle)
 }
 
-fn sides(words: &[Word], at: usize) -> (Vec<&str>, Vec<&str>) {
+/// Right before `by` it is passive whatever its form: "built by", "sold off by".
+const BY_NEAR: usize = 1;
+
+/// The content words on each side of a place within its clause, nearest first.
+fn sides(words: &[Word], at: usize) -> [Vec<&str>; 2] {
     let is_named = |word: &&Word| word.is_content && !word.is_number && word.low.len() > 2;
     let mut start = at;
     while start > 0 && !words[start].begins && at - start < SIDE {
         start -= 1;
     }
-    let left = words[start..at]
-        .iter()
-        .filter(is_named)
-        .map(|word| &*word.stem)
-        .collect();
+    let left = words[start..at].iter().rev().filter(is_named);
     let right = words[at + 1..]
         .iter()
         .take(SIDE)
         .take_while(|word| !word.begins)
-        .filter(is_named)
-        .map(|word| &*word.stem)
-        .collect();
-    (left, right)
+        .filter(is_named);
+    [
+        left.map(|word| &*word.stem).collect(),
+        right.map(|word| &*word.stem).collect(),
+    ]
 }
 
 /// Content words beside one that tell it from another.
@@ -166,46 +168,68 @@ pub(crate) fn are_exchanged(claim: &str, passage: &str) -> bool {
     false
 }
 
-/// Whether a claim turns round what a passage says: something left of a shared verb or preposition stands right of it,
-/// and the other way round, in the same voice; or both keep their places and the voice changes.
+/// So many content words on each side of a verb or preposition of a claim play a role beside it.
+const ROLES: usize = 2;
+
+/// Whether a claim turns round what a passage says: of two words, one left and one right of a shared verb or preposition,
+/// each stands on the other side in the passage, in the same voice; or both keep their places and the voice changes. Two that
+/// stand as they should beside any other verb or preposition are not turned.
 pub(crate) fn are_swapped(claim: &str, passage: &str) -> bool {
     let (claim, passage) = (words(claim), words(passage));
-    let mut is_kept = false;
-    let mut is_turned = false;
+    let is_single = |words: &[Word], stem: &str| {
+        let mut places = words
+            .iter()
+            .filter(|word| word.is_content && word.stem == stem);
+        places.next().is_some() && places.next().is_none()
+    };
+    let shared: Vec<&str> = claim.iter().map(|word| &*word.stem).collect();
+    let shared: Vec<&str> = shared
+        .into_iter()
+        .filter(|stem| is_single(&claim, stem) && is_single(&passage, stem))
+        .collect();
+    let (mut turned, mut kept) = (Vec::new(), Vec::new());
     for (at, pivot) in claim.iter().enumerate() {
         let is_preposition = PIVOTS.contains(&&*pivot.low);
         if (!pivot.is_content && !is_preposition) || pivot.is_number {
             continue;
         }
-        let (left, right) = sides(&claim, at);
+        let is_pivot = |word: &Word| match is_preposition {
+            true => word.low == pivot.low,
+            false => word.is_content && word.stem == pivot.stem,
+        };
+        let [left, right] = sides(&claim, at).map(|mut side| {
+            side.truncate(ROLES);
+            side.retain(|stem| shared.contains(stem));
+            side
+        });
         if left.is_empty() || right.is_empty() {
             continue;
         }
-        for (other, word) in passage.iter().enumerate() {
-            if (is_preposition && word.low != pivot.low)
-                || (!is_preposition && word.stem != pivot.stem)
+        for (other, _) in passage
+            .iter()
+            .enumerate()
+            .filter(|(_, word)| is_pivot(word))
+        {
+            let [its_left, its_right] = sides(&passage, other);
+            let turns = !is_preposition && is_passive(&claim, at) != is_passive(&passage, other);
+            for (one, two) in left
+                .iter()
+                .flat_map(|one| right.iter().map(move |two| (*one, *two)))
             {
-                continue;
+                let is_straight = its_left.contains(&one) && its_right.contains(&two);
+                let is_crossed = its_right.contains(&one) && its_left.contains(&two);
+                if is_straight != is_crossed {
+                    let found = if is_crossed != turns {
+                        &mut turned
+                    } else {
+                        &mut kept
+                    };
+                    found.push((one, two));
+                }
             }
-            let (its_left, its_right) = sides(&passage, other);
-            let crosses = |from: &[&str], not: &[&str], to: &[&str], nor: &[&str]| {
-                from.iter()
-                    .any(|stem| to.contains(stem) && !not.contains(stem) && !nor.contains(stem))
-            };
-            let is_crossed = crosses(&left, &right, &its_right, &its_left)
-                && crosses(&right, &left, &its_left, &its_right);
-            let is_straight = crosses(&left, &right, &its_left, &its_right)
-                && crosses(&right, &left, &its_right, &its_left);
-            let turns = is_passive(&claim, at) != is_passive(&passage, other) && !is_preposition;
-            is_turned |= if turns {
-                is_straight && !is_crossed
-            } else {
-                is_crossed && !is_straight
-            };
-            is_kept |= if turns { is_crossed } else { is_straight };
         }
     }
-    is_turned && !is_kept
+    turned.iter().any(|pair| !kept.contains(pair))
 }
 
 #[cfg(test)]
@@ -244,6 +268,32 @@ mod tests {
                 "The lake is deeper than the river.",
                 "The river is deeper than the lake.",
                 true,
+            ),
+            // Another word between the two stands as it should.
+            (
+                "The bank sued the auditor over the report.",
+                "The auditor sued the bank over the report.",
+                true,
+            ),
+            (
+                "The agency has issued warning letters to companies.",
+                "Companies have issued warning letters to the agency.",
+                true,
+            ),
+            (
+                "The firefighters thanked the mayor.",
+                "The mayor thanked the firefighters.",
+                true,
+            ),
+            (
+                "Fergus Ashe built the bridge over the Lune.",
+                "The bridge over the Lune was built by Fergus Ashe in 1911.",
+                false,
+            ),
+            (
+                "The court rejected the claim of the heirs.",
+                "A claim of the heirs was rejected by the court in 1972.",
+                false,
             ),
         ] {
             assert_eq!(are_swapped(claim, passage), expected, "{claim}");
