@@ -1,6 +1,7 @@
 //! A question held against a page: what it asks, which units of the page bear on it, and what they say together.
 
 pub(crate) mod account;
+pub(crate) mod asked_value;
 pub(crate) mod claims;
 pub(crate) mod entail;
 pub(crate) mod features;

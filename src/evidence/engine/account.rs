@@ -1,13 +1,15 @@
 //! Compares what a claim states with what a passage states: quantities, roles and qualifiers. Pure functions of text; knows
 //! no page and no label.
 
+pub(crate) mod addresses;
 pub(crate) mod qualifiers;
 pub(crate) mod quantities;
 mod relation;
 pub(crate) mod roles;
-mod units;
+pub(crate) mod units;
 
 use crate::evidence::Relation;
+use crate::evidence::reading::words::known;
 use quantities::{Kind, Quantity, quantities};
 
 /// A quantity of a claim and what stands in its place.
@@ -30,56 +32,70 @@ pub(crate) fn compare(claim: &str, passages: &[&str]) -> Vec<Compared> {
             .enumerate()
             .flat_map(|(at, list)| list.iter().map(move |one| (at, one)))
     };
-    let compared = quantities(claim).into_iter().map(|asked| {
-        let written = claim[asked.range.clone()].to_owned();
-        let agrees = |(_, one): &(usize, &Quantity)| {
-            let is_like = asked.is_like(one)
-                || is_bare(&asked) && is_number(one)
-                || is_bare(one) && is_number(&asked);
-            is_like && matches!(asked.relation(one), Relation::Same | Relation::Within)
-        };
-        if let Some((at, one)) = all().find(agrees) {
-            let relation = asked.relation(one);
-            return Compared {
-                written,
-                found: Some((at, one.clone())),
-                relation,
-                asked,
-            };
-        }
-        let like = all().filter(|(_, one)| asked.is_like(one));
-        let nearest = like.max_by_key(|(at, one)| (shared(&asked, one), std::cmp::Reverse(*at)));
-        // The same number of something else: another unit, another thing.
-        let other_unit = || {
-            all().find(|(_, one)| {
-                one.written == asked.written
-                    && is_number(one)
-                    && is_number(&asked)
-                    && !asked.is_like(one)
-            })
-        };
-        match nearest.or_else(other_unit) {
-            Some((at, one)) => {
-                let relation = match asked.is_like(one) {
-                    true => asked.relation(one),
-                    false => Relation::Differs,
-                };
-                Compared {
-                    written,
-                    found: Some((at, one.clone())),
-                    relation,
-                    asked,
-                }
-            }
-            None => Compared {
-                written,
-                found: None,
-                relation: Relation::NotFound,
-                asked,
-            },
+    let asked = quantities(claim);
+    let agreeing: Vec<Option<(usize, &Quantity)>> = asked
+        .iter()
+        .map(|asked| all().find(|(_, one)| agrees(asked, one)))
+        .collect();
+    // What agrees with one quantity of the claim does not stand in another's place.
+    let is_free = |at: usize, one: &Quantity| {
+        let mut taken = agreeing.iter().flatten();
+        !taken.any(|(other, taken)| *other == at && taken.range == one.range)
+    };
+    // Where another date of the claim agrees, one elsewhere that is said of nothing alike does not stand in its place.
+    let is_elsewhere = |asked: &Quantity, at: usize, one: &Quantity| {
+        let mut taken = agreeing.iter().flatten();
+        let is_date = matches!(asked.kind, Kind::Date(_));
+        is_date
+            && shared(asked, one) == 0
+            && taken.any(|(other, taken)| *other != at && taken.is_like(asked))
+    };
+    let nearest = |asked: &Quantity| {
+        let like = all().filter(|(at, one)| asked.is_like(one) && is_free(*at, one));
+        let like = like.filter(|(at, one)| !is_elsewhere(asked, *at, one));
+        let near = like.max_by_key(|(at, one)| (shared(asked, one), std::cmp::Reverse(*at)));
+        near.map(|(at, one)| (at, one, asked.relation(one)))
+    };
+    // The same number of something else: another unit, another thing.
+    let other_unit = |asked: &Quantity| {
+        let (at, one) = all().find(|(at, one)| {
+            one.written == asked.written
+                && is_number(one)
+                && is_number(asked)
+                && !asked.is_like(one)
+                && is_free(*at, one)
+                && !is_other_name(asked, one, passages[*at])
+        })?;
+        Some((at, one, Relation::Differs))
+    };
+    let compared = asked.iter().zip(&agreeing).map(|(asked, agreeing)| {
+        let found = agreeing.map(|(at, one)| (at, one, asked.relation(one)));
+        let found = found
+            .or_else(|| nearest(asked))
+            .or_else(|| other_unit(asked));
+        Compared {
+            written: claim[asked.range.clone()].to_owned(),
+            relation: found.map_or(Relation::NotFound, |(_, _, relation)| relation),
+            found: found.map(|(at, one, _)| (at, one.clone())),
+            asked: asked.clone(),
         }
     });
     compared.collect()
+}
+
+fn agrees(asked: &Quantity, one: &Quantity) -> bool {
+    let is_like =
+        asked.is_like(one) || is_bare(asked) && is_number(one) || is_bare(one) && is_number(asked);
+    is_like && matches!(asked.relation(one), Relation::Same | Relation::Within)
+}
+
+/// Things that the passage, which lacks the claim's word for them, may call by another: "47 patients" beside "47 subjects".
+fn is_other_name(asked: &Quantity, one: &Quantity, passage: &str) -> bool {
+    let (Kind::Count(things), Kind::Count(_)) = (&asked.kind, &one.kind) else {
+        return false;
+    };
+    let mut words = passage.split(|c: char| !c.is_alphanumeric());
+    !words.any(|word| things.contains(&known().stem(&word.to_lowercase())))
 }
 
 fn is_number(one: &Quantity) -> bool {
@@ -91,16 +107,39 @@ fn is_bare(one: &Quantity) -> bool {
     matches!(&one.kind, Kind::Count(things) if things.is_empty())
 }
 
+/// How many words beside it both have.
 fn shared(one: &Quantity, other: &Quantity) -> usize {
-    one.before
-        .iter()
-        .filter(|stem| other.before.contains(stem))
-        .count()
+    let of =
+        |one: &[String], other: &[String]| one.iter().filter(|stem| other.contains(stem)).count();
+    of(&one.before, &other.before) + of(&one.after, &other.after)
 }
 
 #[cfg(test)]
 mod tests {
     use crate::evidence::engine::account::*;
+
+    #[test]
+    fn a_quantity_stands_beside_the_one_of_the_same_words() {
+        let claim = "Thirty-six percent of voters agree.";
+        let passage = "Sixty-three percent of voters agree with a plan that 91 percent know.";
+        let compared = compare(claim, &[passage]);
+        let (_, found) = compared[0].found.clone().expect("another share");
+        assert_eq!(&passage[found.range], "Sixty-three percent");
+    }
+
+    #[test]
+    fn a_date_elsewhere_does_not_stand_in_the_place_of_another() {
+        let claim = "Fewer crashes happened in 2007 than in 2006.";
+        let passages = [
+            "It had 136 crashes in 2007.",
+            "The toll is the lowest since 1963.",
+        ];
+        let found: Vec<Relation> = compare(claim, &passages)
+            .iter()
+            .map(|one| one.relation)
+            .collect();
+        assert_eq!(found, [Relation::Same, Relation::NotFound]);
+    }
 
     #[test]
     fn quantities_are_compared_by_value_unit_and_bound() {
@@ -152,7 +191,18 @@ mod tests {
         check("It began in 2019.", "It began on 4 March 2021.", &[Differs]);
         check("Twenty-six members voted.", "26 members voted.", &[Same]);
         check("The rate is 40 %.", "The rate is 40 percent.", &[Same]);
-        check("It has 900 houses.", "It has 900 flats.", &[Differs]);
+        check("It has 900 houses.", "It has 900 flats.", &[NotFound]);
+        check(
+            "It has 900 houses.",
+            "It has 900 flats and 20 houses.",
+            &[Differs],
+        );
+        check(
+            "It has 900 houses.",
+            "It has 900 flats but no house.",
+            &[Differs],
+        );
+        check("It has 900 km of road.", "It has 900 bridges.", &[Differs]);
         check(
             "On Friday it is closed.",
             "It is closed on Mondays.",
@@ -160,5 +210,81 @@ mod tests {
         );
         check("It weighs 5 kg.", "It is red.", &[NotFound]);
         check("3 million euros were paid.", "They paid €3m.", &[Same]);
+        check(
+            "It opened on Sept. 5, 2019.",
+            "It opened on Sept. 3, 2019.",
+            &[Differs],
+        );
+        check(
+            "It opened on 3 September 2019.",
+            "It opened on Sept. 3, 2019.",
+            &[Same],
+        );
+        check(
+            "It opened on 12 September 2024.",
+            "It [opened](/a/2024-09-12-opening.pdf) then.",
+            &[NotFound],
+        );
+        check(
+            "Incomes rose 45% in three years.",
+            "Incomes rose 45% over three years.",
+            &[Same, Same],
+        );
+        check(
+            "It took three years.",
+            "It took over three years.",
+            &[Differs],
+        );
+        check(
+            "It ran in five years.",
+            "It grew 45% over three years.",
+            &[Differs],
+        );
+        check(
+            "It takes six weeks.",
+            "It takes six consecutive weeks.",
+            &[Same],
+        );
+        check(
+            "It takes 600 minutes.",
+            "It takes 600 walking minutes.",
+            &[Same],
+        );
+        check(
+            "Twelve models were used.",
+            "They used 12 state-of-the-art models of 240.",
+            &[Same],
+        );
+        check("It has up to 40GB.", "It reaches 40GB.", &[Within]);
+        check("It reaches 40GB.", "It has 12GB, or up to 40GB.", &[Within]);
+        check("It has at least 60.", "It has up to 60.", &[NotFound]);
+        check("It weighs 5 kg.", "It weighs 5 to 7 kg.", &[NotFound]);
+        check("It reads 204°F.", "It reads about 204°F.", &[Within]);
+        check(
+            "It has 2 acres.",
+            "It has a little over 2 acres.",
+            &[Within],
+        );
+        check(
+            "It is a little over 2 square feet.",
+            "It has a little over 2 acres.",
+            &[Differs],
+        );
+        check(
+            "Nearly all voters over 50 agree.",
+            "Most voters age 50 plus agree.",
+            &[Within],
+        );
+        check("Voters over 50.", "Voters 50 or older.", &[Within]);
+        check(
+            "Fewer crashes happened in 2007 than in 2006.",
+            "It had 136 crashes in 2007.",
+            &[Same, NotFound],
+        );
+        check(
+            "It rose from 5 kg to 7 kg.",
+            "It rose from 5 kg to 9 kg.",
+            &[Same, Differs],
+        );
     }
 }

@@ -3,14 +3,16 @@
 
 use std::ops::Range;
 
-use super::account::quantities::{Kind, Quantity, quantities};
-use super::question::Asked;
+use super::account::Compared;
+use super::asked_value::asked_value;
+use super::question::{Asked, Question};
 use super::verdict::{Judgement, Ranked, is_conditional, is_hedged};
 use crate::evidence::reading::language::Language;
 use crate::evidence::reading::page::Page;
+use crate::evidence::reading::words::{Asks, known};
 use crate::evidence::{
     AnswerType, Check, Claim, Comparison, FINDINGS_MAX, Finding, Label, Match, Note, NoteKind,
-    QuestionKind, Stance, Stats,
+    QuestionKind, Relation, Stance, Stats,
 };
 
 /// Findings of a part of a compound claim.
@@ -89,10 +91,10 @@ pub(crate) fn check(
             findings: (0..check.findings.len().min(3)).collect(),
         });
     }
-    check.missing = missing(whole);
     check.confidence = rounded(confidence(&check, whole.denial));
     check.comparisons = comparisons(page, whole, &units);
     check.answer = answer(page, question, whole);
+    check.missing = missing(&check, whole, &units);
     check.support_score = rounded(check.support_score);
     add_notes(&mut check, page, whole, &units);
     check
@@ -263,19 +265,37 @@ fn stance(judgement: &Judgement, at: usize, label: Label) -> Stance {
     }
 }
 
-/// What none of the first findings carries.
-fn missing(judgement: &Judgement) -> Vec<String> {
-    let first = || {
-        judgement
-            .ranked
-            .iter()
-            .take(3)
-            .map(|ranked| &ranked.candidate)
+/// What none of the findings carries. A number is carried by its value, and the noun that is asked for by the answer.
+fn missing(check: &Check, judgement: &Judgement, units: &[usize]) -> Vec<String> {
+    let cited = || {
+        let all = judgement.ranked.iter().map(|ranked| &ranked.candidate);
+        all.filter(|candidate| units.contains(&candidate.unit))
     };
-    let is_carried = |term: usize| first().any(|candidate| candidate.has(term));
+    let asks = match judgement.asked {
+        Asked::When => Some(Asks::Time),
+        Asked::Number => Some(Asks::Number),
+        _ => None,
+    };
+    let is_asked_for = |written: &str| {
+        let stem = known().stem(&written.to_lowercase());
+        check.answer.is_some() && asks.is_some() && known().asks(&stem) == asks
+    };
+    let agrees = |one: &&Comparison| {
+        one.finding.is_some() && matches!(one.relation, Relation::Same | Relation::Within)
+    };
+    let is_of_number = |written: &str| {
+        let mut agreeing = check.comparisons.iter().filter(agrees);
+        agreeing.any(|one| {
+            let mut words = one.asked.split(|c: char| !c.is_alphanumeric());
+            words.any(|word| word.eq_ignore_ascii_case(written))
+        })
+    };
+    let is_carried = |term: usize| cited().any(|candidate| candidate.has(term));
     let terms = judgement.terms.iter().enumerate();
     terms
-        .filter(|(number, (_, tells))| *tells && !is_carried(*number))
+        .filter(|(number, (written, tells))| {
+            *tells && !is_carried(*number) && !is_asked_for(written) && !is_of_number(written)
+        })
         .map(|(_, (written, _))| written.clone())
         .collect()
 }
@@ -301,7 +321,14 @@ fn confidence(check: &Check, denial: f64) -> f64 {
 /// The quantities of the question beside those of the units that are findings.
 fn comparisons(page: &Page<'_>, whole: &Judgement, units: &[usize]) -> Vec<Comparison> {
     let account = &whole.account;
-    let compared = account.compared.iter().map(|one| {
+    // A question for something claims no other quantity than the ones that the page has.
+    let is_claim = whole.is_claim || whole.asked == Asked::YesNo;
+    let agrees = |one: &&Compared| matches!(one.relation, Relation::Same | Relation::Within);
+    let compared = account
+        .compared
+        .iter()
+        .filter(|one| is_claim || agrees(one));
+    let compared = compared.map(|one| {
         let found = one.found.as_ref();
         let unit = found.map(|(at, _)| account.units[*at]);
         let range = found.zip(unit).map(|((_, quantity), unit)| {
@@ -324,28 +351,10 @@ fn answer(page: &Page<'_>, question: &str, whole: &Judgement) -> Option<Range<us
         return None;
     }
     let unit = whole.ranked.first()?.candidate.unit;
-    let asked = quantities(question);
-    let found = quantities(page.unit_text(unit));
-    let is_new = |one: &&Quantity| {
-        !asked
-            .iter()
-            .any(|asked| asked.kind == one.kind && asked.written == one.written)
-    };
-    let is_time =
-        |one: &&Quantity| matches!(one.kind, Kind::Date(_) | Kind::Clock(_) | Kind::Weekday(_));
-    let is_amount = |one: &&Quantity| match &one.kind {
-        Kind::Measured(_) => true,
-        Kind::Count(things) => things.iter().any(|thing| whole.stems.contains(thing)),
-        _ => false,
-    };
-    let mut found = found.iter().filter(is_new);
-    let one = match whole.asked {
-        Asked::When => found.find(is_time)?,
-        Asked::Number => found.find(is_amount)?,
-        _ => return None,
-    };
+    let asked = Question::new(question, false, page.language);
+    let one = asked_value(&asked, question, page.unit_text(unit))?;
     let start = page.units[unit].range.start;
-    Some(start + one.range.start..start + one.range.end)
+    Some(start + one.start..start + one.end)
 }
 
 fn add_notes(check: &mut Check, page: &Page<'_>, whole: &Judgement, units: &[usize]) {

@@ -12,6 +12,7 @@ use super::question::Question;
 use crate::evidence::Source;
 use crate::evidence::reading::language::Language;
 use crate::evidence::reading::page::Page;
+use crate::evidence::reading::tokens::Form;
 use crate::evidence::reading::words::known;
 
 #[derive(Deserialize)]
@@ -46,7 +47,14 @@ fn features_are_those_of_the_recipe() {
             let mut stems = known().derived_synonyms(question.stem(*at));
             stems.any(|stem| page.lexicon.stem_of(stem).is_some())
         };
-        if question.terms.iter().any(derived) {
+        // Nor that "4" and "four" are the same.
+        let is_number = |at: &usize| {
+            let form = question.form(*at);
+            let mut forms = page.lexicon.forms.iter();
+            let has_value = |other: &Form| other.number == form.number && other.low != form.low;
+            form.number.is_some() && forms.any(has_value)
+        };
+        if question.terms.iter().any(|at| derived(at) || is_number(at)) {
             continue;
         }
         let matching = Matching::new(&page, &question);

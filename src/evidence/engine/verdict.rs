@@ -134,8 +134,6 @@ pub(crate) struct Judgement {
     /// Another unit says something else than the best.
     pub(crate) disputed_by: Option<usize>,
     pub(crate) account: Account,
-    /// Stems of the question's words.
-    pub(crate) stems: Vec<String>,
     pub(crate) depth: Depth,
 }
 
@@ -150,7 +148,6 @@ pub(crate) struct Look {
     pub(crate) ranked: Vec<Ranked>,
     terms: Vec<(String, bool)>,
     touched: usize,
-    stems: Vec<String>,
 }
 
 impl Look {
@@ -180,9 +177,6 @@ impl Judge<'_> {
             ranked: self.ranked(found, &order, matches!(asked, Asked::Claim | Asked::YesNo)),
             terms: terms(matching),
             touched: matching.touched,
-            stems: (0..question.tokens.len())
-                .map(|at| question.stem(at).to_owned())
-                .collect(),
         }
     }
 
@@ -237,7 +231,6 @@ impl Judge<'_> {
             touched: look.touched,
             disputed_by: None,
             account,
-            stems: look.stems,
             depth,
         };
         let label = judgement.label(section, &sections.denial);

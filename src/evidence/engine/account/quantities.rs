@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::addresses::without_addresses;
 use super::units::{Dimension, period, unit};
 use crate::evidence::reading::words::{known, number_of_word, scale};
 use crate::markdown::{MONTHS, WEEKDAYS};
@@ -31,9 +32,15 @@ pub(crate) struct Quantity {
     pub(crate) high: f64,
     /// The number as it is written, without its unit and bound.
     pub(crate) written: f64,
+    /// How much of the base unit its unit is.
+    pub(crate) factor: f64,
     pub(crate) per: Option<&'static str>,
     /// Stems of the two content words before it: what the number is said of.
     pub(crate) before: Vec<String>,
+    /// Stems of the next three content words behind it.
+    pub(crate) after: Vec<String>,
+    /// "Over three years" is the time that something took, or more than three years.
+    pub(crate) is_span: bool,
 }
 
 /// Quantities that are read of one text.
@@ -48,10 +55,15 @@ struct Piece<'a> {
 }
 
 fn month(word: &str) -> Option<u32> {
-    let at = MONTHS.iter().position(|month| {
-        *month == word || (word.len() == 3 && month.starts_with(word) && word != "may")
-    })?;
+    let at = MONTHS
+        .iter()
+        .position(|month| *month == word || is_short_month(word) && month.starts_with(word))?;
     u32::try_from(at + 1).ok()
+}
+
+/// "Jan", "Sept": how a month is cut short, with a full stop behind it or without.
+fn is_short_month(word: &str) -> bool {
+    word == "sept" || word.len() == 3 && word != "may"
 }
 
 /// Words, numbers and signs in order.
@@ -137,8 +149,9 @@ struct Reader<'a> {
 
 /// The quantities of a text, in order.
 pub(crate) fn quantities(text: &str) -> Vec<Quantity> {
+    let text = without_addresses(text);
     let mut reader = Reader {
-        pieces: pieces(text),
+        pieces: pieces(&text),
         found: Vec::new(),
     };
     let mut at = 0;
@@ -184,14 +197,27 @@ impl Reader<'_> {
             low,
             high,
             written,
+            factor: 1.0,
             per: None,
             before: self.before(from),
+            after: self.after(to),
+            is_span: false,
         });
+    }
+
+    fn after(&self, at: usize) -> Vec<String> {
+        let words = self.pieces[at.min(self.pieces.len())..].iter().take(8);
+        let words = words.take_while(|piece| !is_stop_sign(&piece.low));
+        let content = words.filter(|piece| piece.low.len() > 2 && is_content(&piece.low));
+        content
+            .take(3)
+            .map(|piece| known().stem(&piece.low))
+            .collect()
     }
 
     fn before(&self, at: usize) -> Vec<String> {
         let words = self.pieces[..at].iter().rev().take(6);
-        let words = words.take_while(|piece| !matches!(&*piece.low, "." | ";" | "!" | "?"));
+        let words = words.take_while(|piece| !is_stop_sign(&piece.low));
         let content = words.filter(|piece| piece.low.len() > 2 && is_content(&piece.low));
         content
             .take(2)
@@ -227,6 +253,17 @@ impl Reader<'_> {
         self.amount(at)
     }
 
+    /// The day behind "10-" or "10 to " that ends a range of days: its place.
+    fn last_day(&self, at: usize, first: u32, is_between: bool) -> Option<usize> {
+        let joins = match self.low(at) {
+            "-" | "–" | "to" | "through" => true,
+            "and" => is_between,
+            _ => false,
+        };
+        let is_later = |last: u32| last > first;
+        (joins && self.whole(at + 1, 31).is_some_and(is_later)).then_some(at + 1)
+    }
+
     /// 4 March 2021, March 4 2021, March 2021, 2021-03-04, 2021; not what a unit or a thing follows.
     fn date(&mut self, at: usize) -> Option<usize> {
         let year = |reader: &Self, at: usize| {
@@ -239,26 +276,35 @@ impl Reader<'_> {
         };
         let mut date = [0; 3];
         let mut end = at + 1;
+        // Another day or year that ends a range: its place, and the date.
+        let mut last = None;
+        let is_between = self.back(at, 1) == "between";
         if let Some(found) =
             month(self.low(at)).filter(|_| self.pieces[at].text.starts_with(char::is_uppercase))
         {
             date[1] = found;
-            if let Some(day) = self.whole(end, 31).filter(|day| *day > 0) {
+            let stop = self.stop_of_month(at);
+            if let Some(day) = self.whole(end + stop, 31).filter(|day| *day > 0) {
                 date[2] = day;
-                end += 1 + suffix(self, end + 1);
-            } else if self.low(at) == "may"
-                && year(self, end).is_none()
-                && !matches!(
-                    self.back(at, 1),
-                    "in" | "of" | "since" | "until" | "by" | "from" | "last" | "next"
-                )
+                end += stop + 1;
+                end += suffix(self, end);
+                let day = self.last_day(end, day, is_between).filter(|day| {
+                    let behind = self.low(day + 1 + suffix(self, day + 1));
+                    !behind.starts_with(char::is_alphabetic) || !is_content(behind)
+                });
+                if let Some(place) = day.filter(|day| !self.has_unit(day + 1)) {
+                    last = Some((place, self.whole(place, 31).unwrap_or_default(), end));
+                    end = place + 1 + suffix(self, place + 1);
+                }
+            } else if self.low(at) == "may" && year(self, end).is_none() && !self.is_may_a_month(at)
             {
                 return None;
             }
             let comma = usize::from(self.low(end) == ",");
-            if let Some(found) = year(self, end + comma) {
+            let skipped = comma.max(self.stop_of_month(end - 1));
+            if let Some(found) = year(self, end + skipped) {
                 date[0] = found;
-                end += comma + 1;
+                end += skipped + 1;
             }
         } else if let Some(found) = year(self, at) {
             date[0] = found;
@@ -274,23 +320,73 @@ impl Reader<'_> {
                 || self.is_counted(end)
             {
                 return None;
+            } else if matches!(self.low(end), "-" | "–")
+                && self.touches(end)
+                && let Some(later) = year(self, end + 1).filter(|later| *later > found)
+                && !self.has_unit(end + 2)
+            {
+                self.push_date(at, end, [found, 0, 0]);
+                self.push_date(end + 1, end + 2, [later, 0, 0]);
+                return Some(end + 2);
             }
         } else {
             let day = self.whole(at, 31).filter(|day| *day > 0)?;
             let next = at + 1 + suffix(self, at + 1);
+            if let Some(place) = self.last_day(next, day, is_between) {
+                // The day that ends the range has the month behind it, and perhaps the year.
+                let known = self.found.len();
+                let behind = self.date(place)?;
+                match self.found.get(known).map(|later| &later.kind) {
+                    Some(&Kind::Date([year, month, last])) if last > 0 && month > 0 => {
+                        self.push_date(at, at + 1, [year, month, day]);
+                        self.found[known..].rotate_right(1);
+                        return Some(behind);
+                    }
+                    _ => {
+                        self.found.truncate(known);
+                        return None;
+                    }
+                }
+            }
             let next = next + usize::from(self.low(next) == "of");
             let found = month(self.low(next))
                 .filter(|_| self.pieces[next].text.starts_with(char::is_uppercase))?;
             (date[1], date[2], end) = (found, day, next + 1);
             let comma = usize::from(self.low(end) == ",");
-            if let Some(found) = year(self, end + comma) {
+            let skipped = comma.max(self.stop_of_month(next));
+            if let Some(found) = year(self, end + skipped) {
                 date[0] = found;
-                end += comma + 1;
+                end += skipped + 1;
             }
         }
-        let day = f64::from(date[0]) * 10_000.0 + f64::from(date[1] * 100 + date[2]);
-        self.push(at, end, Kind::Date(date), day, day, day);
+        match last {
+            Some((place, day, first_end)) => {
+                self.push_date(at, first_end, date);
+                self.push_date(place, end, [date[0], date[1], day]);
+            }
+            None => self.push_date(at, end, date),
+        }
         Some(end)
+    }
+
+    fn push_date(&mut self, from: usize, to: usize, date: [u32; 3]) {
+        let day = f64::from(date[0]) * 10_000.0 + f64::from(date[1] * 100 + date[2]);
+        self.push(from, to, Kind::Date(date), day, day, day);
+    }
+
+    /// "May" with neither day nor year behind it, by what stands before it.
+    fn is_may_a_month(&self, at: usize) -> bool {
+        match self.back(at, 1) {
+            "in" | "of" | "since" | "until" | "by" | "from" | "last" | "next" => true,
+            "to" | "through" | "and" | "or" | "-" | "–" => month(self.back(at, 2)).is_some(),
+            _ => false,
+        }
+    }
+
+    /// One where a month is cut short with a full stop right behind it.
+    fn stop_of_month(&self, at: usize) -> usize {
+        let is_short = is_short_month(self.low(at)) && month(self.low(at)).is_some();
+        usize::from(is_short && self.low(at + 1) == "." && self.touches(at + 1))
     }
 
     /// 17:30, 5 pm, 5.30 p.m., noon, midnight, 8 o'clock.
@@ -447,20 +543,68 @@ impl Reader<'_> {
         let (mut kind, mut factor) = (None, 1.0);
         if let Some(dimension) = currency {
             kind = Some(Kind::Measured(dimension));
-        } else if let Some((dimension, of, next)) = self.unit_at(end) {
+        } else if let Some((dimension, of, next)) =
+            self.unit_at(end).or_else(|| self.unit_behind(end))
+        {
             (kind, factor, end) = (Some(Kind::Measured(dimension)), of, next);
         }
         let per = self.per(end);
         end = per.map_or(end, |(_, next)| next);
-        let kind = kind.unwrap_or_else(|| Kind::Count(self.counted(end)));
-        let (low, high) = self.bounds(at, end, number, upper);
+        let counted = end + usize::from(self.low(end) == "plus" && self.spelled(end + 1).is_none());
+        let kind = kind.unwrap_or_else(|| Kind::Count(self.counted(counted)));
+        let is_span =
+            upper.is_none() && kind == Kind::Measured(Dimension::Duration) && self.is_span(at, end);
+        let (low, high) = match is_span {
+            true => (number, number),
+            false => self.bounds(at, end, number, upper),
+        };
         let (low, high) = (low * factor, high * factor);
         let start = if currency.is_some() { at - 1 } else { at };
         self.push(start, end, kind, low, high, written);
-        if let (Some(quantity), Some((period, _))) = (self.found.last_mut(), per) {
-            quantity.per = Some(period);
+        if let Some(quantity) = self.found.last_mut() {
+            quantity.per = per.map(|(period, _)| period);
+            quantity.is_span = is_span;
+            quantity.factor = factor;
         }
         end
+    }
+
+    /// A unit behind one or two adjectives, written out and in the plural: "six consecutive weeks".
+    fn unit_behind(&self, at: usize) -> Option<(Dimension, f64, usize)> {
+        let is_adjective = |at: usize| {
+            let word = self.low(at);
+            let is_word = word.len() > 2 && word.chars().all(char::is_alphabetic);
+            let name = self.pieces.get(at).map_or("", |piece| piece.text);
+            is_word && !word.ends_with('s') && is_content(word)
+                || name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_uppercase())
+        };
+        (1..=2)
+            .take_while(|by| is_adjective(at + by - 1))
+            .find_map(|by| {
+                let name = self.low(at + by);
+                let is_plural = name.len() > 4 && name.ends_with('s') || name == "feet";
+                self.unit_at(at + by).filter(|_| is_plural)
+            })
+    }
+
+    /// "Rose 45 % over three years", beside "took over three years", "for over three years", "over three years ago".
+    fn is_span(&self, at: usize, end: usize) -> bool {
+        const LEAVES_OPEN: &[&str] = &[
+            "for", "of", "after", "in", "at", "by", "from", "than", "to", "just", "well", "some",
+            "slightly", "is", "are", "was", "were", "be", "been", "and", "or", "take", "takes",
+            "took", "taken", "taking", "last", "lasts", "lasted", "lasting", "spend", "spends",
+            "spent", "spending", "wait", "waits", "waited", "waiting", "need", "needs", "needed",
+            "require", "requires", "required", "span", "spans", "spanned", "spanning", "has",
+            "have", "had", "with", "aged", "age", "stay", "stays", "stayed", "serve", "served",
+        ];
+        let is_word = |word: &str| word.starts_with(char::is_alphanumeric) || word == "%";
+        self.back(at, 1) == "over"
+            && is_word(self.back(at, 2))
+            && !LEAVES_OPEN.contains(&self.back(at, 2))
+            && !matches!(
+                self.low(end),
+                "ago" | "old" | "earlier" | "later" | "before" | "late" | "long" | "of" | "'"
+            )
     }
 
     fn currency_before(&self, at: usize) -> Option<Dimension> {
@@ -556,16 +700,46 @@ impl Reader<'_> {
         ) {
             at += 1;
         }
-        let words = self.pieces[at.min(self.pieces.len())..].iter();
-        let words = words.take_while(|piece| {
-            piece.low.len() > 2
-                && piece.low.chars().all(char::is_alphabetic)
-                && is_content(&piece.low)
-        });
-        words
-            .take(3)
-            .map(|piece| known().stem(&piece.low))
-            .collect()
+        // "12 state-of-the-art models": what is joined by hyphens says which ones.
+        let (mut things, mut joined) = (Vec::new(), Vec::new());
+        while things.len() < 3 {
+            let next = self.compound_end(at);
+            let is_word = |piece: &&Piece<'_>| {
+                piece.low.len() > 2
+                    && piece.low.chars().all(char::is_alphabetic)
+                    && is_content(&piece.low)
+            };
+            let words = self.pieces.get(at..next).unwrap_or_default().iter();
+            let stems = words.filter(is_word).map(|piece| known().stem(&piece.low));
+            match next - at {
+                1 => match stems.last() {
+                    Some(stem) => things.push(stem),
+                    None => break,
+                },
+                _ => joined.extend(stems),
+            }
+            at = next;
+        }
+        if things.is_empty() {
+            things = joined;
+            things.truncate(3);
+        }
+        things
+    }
+
+    /// The place behind a word and those that hyphens join to it.
+    fn compound_end(&self, at: usize) -> usize {
+        let is_word = |at: usize| self.low(at).starts_with(char::is_alphabetic);
+        let mut end = at + 1;
+        while self.low(end) == "-"
+            && is_word(end - 1)
+            && is_word(end + 1)
+            && self.touches(end)
+            && self.touches(end + 1)
+        {
+            end += 2;
+        }
+        end
     }
 
     /// The values that a number with the words around it leaves open.
@@ -588,6 +762,10 @@ impl Reader<'_> {
                 "more" | "greater" | "higher" | "longer" | "older" | "larger" | "better",
                 "than",
             ) => (above, f64::INFINITY),
+            (_, "little" | "slightly" | "just" | "barely", "over" | "above") => {
+                (below, number * 1.1)
+            }
+            (_, "little" | "slightly" | "just", "under" | "below") => (number * 0.9, above),
             (_, _, "over" | "above" | "exceeding" | "exceeds" | "exceed" | "beyond" | ">") => {
                 (above, f64::INFINITY)
             }
@@ -610,19 +788,30 @@ impl Reader<'_> {
                 | "approx" | "~" | "≈",
             ) => (number * 0.9, number * 1.1),
             _ if matches!(self.low(end), "+")
-                || (self.low(end) == "or"
-                    && matches!(self.low(end + 1), "more" | "above" | "over")) =>
+                || (self.low(end) == "plus" && self.spelled(end + 1).is_none())
+                || (matches!(self.low(end), "or" | "and")
+                    && matches!(
+                        self.low(end + 1),
+                        "more" | "above" | "over" | "older" | "up" | "longer" | "higher"
+                    )) =>
             {
                 (number, f64::INFINITY)
             }
             _ if self.low(end) == "or"
-                && matches!(self.low(end + 1), "less" | "fewer" | "under" | "below") =>
+                && matches!(
+                    self.low(end + 1),
+                    "less" | "fewer" | "under" | "below" | "younger"
+                ) =>
             {
                 (f64::NEG_INFINITY, number)
             }
             _ => (number, number),
         }
     }
+}
+
+fn is_stop_sign(word: &str) -> bool {
+    matches!(word, "." | ";" | "!" | "?")
 }
 
 fn is_content(word: &str) -> bool {

@@ -53,6 +53,7 @@ impl Quantity {
             _ if self.per.is_some() && found.per.is_some() && self.per != found.per => {
                 Relation::Differs
             }
+            _ if (self.is_span || found.is_span) && self.has_value_of(found) => Relation::Same,
             _ => {
                 let slack = |value: f64| {
                     if value.is_finite() {
@@ -69,6 +70,9 @@ impl Quantity {
                     } else {
                         Relation::Within
                     }
+                } else if found.high >= low && found.low <= high && self.is_near(found) {
+                    // "40 GB" beside "up to 40 GB", "204 °F" beside "about 204 °F".
+                    Relation::Within
                 } else if found.high < low
                     || found.low > high
                     || is_exact
@@ -81,6 +85,28 @@ impl Quantity {
                 }
             }
         }
+    }
+
+    /// The same amount, whatever the words around it leave open.
+    fn has_value_of(&self, other: &Quantity) -> bool {
+        let (one, other) = (self.value(), other.value());
+        (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
+    }
+
+    fn value(&self) -> f64 {
+        self.written * self.factor
+    }
+
+    /// The same amount, where neither is a range from it on, and not a least beside a most.
+    fn is_near(&self, other: &Quantity) -> bool {
+        let open = |one: &Quantity| (one.low.is_infinite(), one.high.is_infinite());
+        let is_opposite = matches!(
+            (open(self), open(other)),
+            ((true, false), (false, true)) | ((false, true), (true, false))
+        );
+        let is_range =
+            |one: &Quantity| one.low == one.value() && one.high > one.low && one.high.is_finite();
+        self.has_value_of(other) && !is_opposite && !is_range(self) && !is_range(other)
     }
 
     /// Both give only a least, or only a most: another one is another statement.

@@ -63,6 +63,7 @@ pub(crate) fn credits(
             }
         }
     }
+    add_numbers(page, question, &mut found);
     for (number, &at) in question.terms.iter().enumerate() {
         let stem = question.stem(at);
         if stem.starts_with(|c: char| c.is_ascii_digit()) {
@@ -90,6 +91,51 @@ pub(crate) fn credits(
         }
     }
     found
+}
+
+/// A number is carried by its value, in digits or words: "ten" by "10", and both words of "forty-seven" by "47".
+fn add_numbers(page: &Page<'_>, question: &Question, found: &mut [Vec<(u32, f64)>]) {
+    let values: Vec<Option<f64>> = question
+        .terms
+        .iter()
+        .map(|&at| value(question, at))
+        .collect();
+    if values.iter().all(Option::is_none) {
+        return;
+    }
+    for form in &page.lexicon.forms {
+        let Some(number) = form.number.filter(|_| !form.is_stop()) else {
+            continue;
+        };
+        for (found, value) in found.iter_mut().zip(&values) {
+            let is_known = found.iter().any(|(stem, _)| *stem == form.stem);
+            if *value == Some(number) && !is_known {
+                found.push((form.stem, 1.0));
+            }
+        }
+    }
+}
+
+/// The value of a number, of all the words that spell it: a ten and a one together.
+fn value(question: &Question, at: usize) -> Option<f64> {
+    let is_word = |at: usize| {
+        let form = question.tokens.get(at).map(|_| question.form(at));
+        let written = form.filter(|form| !form.low.starts_with(|c: char| c.is_ascii_digit()));
+        written.and_then(|form| form.number)
+    };
+    let is_ten = |value: &f64| *value >= 20.0 && *value < 100.0 && *value % 10.0 == 0.0;
+    let is_one = |value: &f64| *value >= 1.0 && *value < 10.0;
+    let value = question.form(at).number?;
+    if is_word(at).is_none() {
+        return Some(value);
+    }
+    let one = is_word(at + 1).filter(is_one);
+    let ten = at.checked_sub(1).and_then(is_word).filter(is_ten);
+    match (is_ten(&value), one, is_one(&value), ten) {
+        (true, Some(one), _, _) => Some(value + one),
+        (_, _, true, Some(ten)) => Some(ten + value),
+        _ => Some(value),
+    }
 }
 
 fn start(stem: &str) -> Option<[u8; 4]> {
@@ -152,6 +198,29 @@ mod tests {
         };
         assert!(count(COMPARISONS_MAX) > 20);
         assert!((1..=10).contains(&count(10)));
+    }
+
+    #[test]
+    fn numbers_are_carried_by_their_value() {
+        let carried = |text: &str, question: &str| {
+            let page = Page::of(&Source::of_text(text), &[]);
+            let question = Question::new(question, true, Language::English);
+            let found = credits(&page, &question, COMPARISONS_MAX);
+            let full = |credits: &Vec<(u32, f64)>| credits.iter().any(|(_, credit)| *credit >= 1.0);
+            let terms = question.terms.iter().zip(&found);
+            let carried = terms.filter(|(_, credits)| full(credits));
+            let carried: Vec<String> = carried
+                .map(|(at, _)| question.form(*at).low.to_string())
+                .collect();
+            carried.join(" ")
+        };
+        assert_eq!(carried("The 10 acres.", "Ten acres lie."), "ten acres");
+        assert_eq!(carried("All twelve went.", "There were 12."), "12");
+        assert_eq!(
+            carried("It has 47 members.", "Forty-seven members"),
+            "forty seven members"
+        );
+        assert_eq!(carried("It has 40, not 7.", "Forty-seven members"), "");
     }
 
     #[test]

@@ -1,0 +1,513 @@
+//! Which quantity of a passage answers a question for a date or an amount: of the kind that is asked for, in the clause
+//! with the question's names and words. Where more than one could be it, none is. Knows no page.
+
+use std::ops::Range;
+
+use super::account::addresses::without_addresses;
+use super::account::quantities::{Kind, Quantity, quantities};
+use super::account::units::{Dimension, unit};
+use super::question::{Asked, Question};
+use crate::evidence::reading::measure::Measure;
+use crate::evidence::reading::words::{does, known};
+
+struct Word {
+    range: Range<usize>,
+    low: String,
+    stem: String,
+}
+
+/// What could be the answer.
+struct Choice {
+    range: Range<usize>,
+    /// How well its kind fits.
+    fit: usize,
+}
+
+struct Asks<'a> {
+    question: &'a Question,
+    /// Stems of the question's terms, and how much each counts.
+    terms: Vec<(String, usize)>,
+    /// The words of the noun that is asked for, and their stems.
+    head: Vec<(String, String)>,
+    text: &'a str,
+    words: Vec<Word>,
+}
+
+/// The bytes of the passage with the date or amount that answers the question.
+pub(crate) fn asked_value(question: &Question, text: &str, passage: &str) -> Option<Range<usize>> {
+    let passage = without_addresses(passage);
+    let term = |at: &usize| {
+        let form = question.form(*at);
+        let is_name = form.is(does::CAPITAL) && *at > 0 || form.number.is_some();
+        (question.stem(*at).to_owned(), 1 + usize::from(is_name))
+    };
+    let of_stem = |stem: &u32| {
+        let form = question.forms().find(|form| form.stem == *stem)?;
+        let stem = question.lexicon.stems[*stem as usize].to_string();
+        Some((form.low.to_string(), stem))
+    };
+    let asks = Asks {
+        question,
+        terms: question.terms.iter().map(term).collect(),
+        head: question.head.iter().filter_map(of_stem).collect(),
+        text: &passage,
+        words: words(&passage),
+    };
+    let asked = quantities(text);
+    let is_new = |one: &Quantity| {
+        !asked
+            .iter()
+            .any(|asked| asked.kind == one.kind && asked.written == one.written)
+    };
+    let found = quantities(&passage);
+    let choices = match question.asked {
+        Asked::When => asks.times(&found, is_new),
+        Asked::Number => asks.amounts(&found, is_new),
+        _ => return None,
+    };
+    asks.choose(choices)
+}
+
+fn words(text: &str) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    let mut start = None;
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        match (c.is_alphanumeric(), start) {
+            (true, None) => start = Some(at),
+            (false, Some(from)) => {
+                let low = text[from..at].to_lowercase();
+                let stem = known().stem(&low);
+                let range = from..at;
+                words.push(Word { range, low, stem });
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    words
+}
+
+impl Asks<'_> {
+    fn has_term(&self, stem: &str) -> bool {
+        self.terms.iter().any(|(term, _)| term == stem)
+    }
+
+    /// Dates, times of day and weekdays; what stands together is one.
+    fn times(&self, found: &[Quantity], is_new: impl Fn(&Quantity) -> bool) -> Vec<Choice> {
+        let is_time =
+            |one: &Quantity| matches!(one.kind, Kind::Date(_) | Kind::Clock(_) | Kind::Weekday(_));
+        let mut choices: Vec<Choice> = Vec::new();
+        for one in found.iter().filter(|one| is_time(one) && is_new(one)) {
+            if matches!(one.kind, Kind::Weekday(_)) && self.is_of_saying(&one.range) {
+                continue;
+            }
+            if let Some(last) = choices.last_mut()
+                && self.are_joined(&last.range, &one.range)
+            {
+                last.range.end = one.range.end;
+                continue;
+            }
+            let range = one.range.clone();
+            choices.push(Choice { range, fit: 1 });
+        }
+        choices
+    }
+
+    /// "March to May", "10–16", "Thursday, 10 January", "Mondays and Thursdays".
+    fn are_joined(&self, one: &Range<usize>, other: &Range<usize>) -> bool {
+        let between = self.text[one.end..other.start].trim().to_lowercase();
+        matches!(
+            &*between,
+            "" | "-"
+                | "–"
+                | "—"
+                | "to"
+                | "until"
+                | "till"
+                | "through"
+                | ","
+                | "and"
+                | ", and"
+                | "or"
+                | "&"
+                | "on"
+                | ", on"
+                | "at"
+                | ", at"
+                | "of"
+        )
+    }
+
+    /// "The manager said Thursday": when it was said, not when it was.
+    fn is_of_saying(&self, range: &Range<usize>) -> bool {
+        const SAYING: &[&str] = &[
+            "said",
+            "says",
+            "told",
+            "announced",
+            "reported",
+            "wrote",
+            "added",
+            "stated",
+            "confirmed",
+            "tweeted",
+        ];
+        let first = self
+            .words
+            .partition_point(|word| word.range.end <= range.start);
+        let next = self
+            .words
+            .partition_point(|word| word.range.start < range.end);
+        let before = &self.words[first.saturating_sub(2)..first];
+        let after = &self.words[next..(next + 2).min(self.words.len())];
+        let says = |word: &Word| SAYING.contains(&&*word.low) && !self.has_term(&word.stem);
+        before.iter().chain(after).any(says)
+    }
+
+    fn amounts(&self, found: &[Quantity], is_new: impl Fn(&Quantity) -> bool) -> Vec<Choice> {
+        let mut choices: Vec<Choice> = Vec::new();
+        for one in found.iter().filter(|one| is_new(one)) {
+            let fit = match &one.kind {
+                Kind::Measured(dimension) => {
+                    let written = &self.text[one.range.clone()];
+                    let fit = self.measures(*dimension, written);
+                    // "16 GB RAM", "5 litres of water".
+                    let is_named = self.head.last().is_some_and(|(_, noun)| {
+                        let mut next = self
+                            .words
+                            .iter()
+                            .filter(|word| word.range.start >= one.range.end && word.low != "of");
+                        next.next().is_some_and(|next| next.stem == *noun)
+                    });
+                    fit * (2 + usize::from(is_named))
+                }
+                // "200 labels, France 150".
+                Kind::Count(things) if things.is_empty() => {
+                    choices.iter().map(|choice| choice.fit).max().unwrap_or(0)
+                        * usize::from(self.counts())
+                }
+                Kind::Count(things) => self.counted(things, one.range.end),
+                _ => 0,
+            };
+            if fit > 0 {
+                let range = one.range.clone();
+                choices.push(Choice { range, fit });
+            }
+        }
+        let best = choices.iter().map(|choice| choice.fit).max();
+        choices.retain(|choice| Some(choice.fit) == best);
+        choices
+    }
+
+    fn asks_with(&self, words: &[&str]) -> bool {
+        self.question
+            .forms()
+            .any(|form| words.contains(&&*form.low))
+    }
+
+    /// "How many seats": what is counted is named.
+    fn counts(&self) -> bool {
+        self.asks_with(&["many"]) && !self.head.is_empty() && self.unit_asked().is_none()
+    }
+
+    /// "How many minutes".
+    fn unit_asked(&self) -> Option<Dimension> {
+        let (word, _) = self.head.last()?;
+        unit(word).map(|(dimension, _)| dimension)
+    }
+
+    /// Whether an amount of this dimension can be the answer.
+    fn measures(&self, dimension: Dimension, written: &str) -> usize {
+        const OF_WORDS: &[(&[&str], &[Dimension])] = &[
+            (&["ram", "memory", "storage", "disk"], &[Dimension::Data]),
+            (
+                &["weigh", "weighs", "weight", "weighed", "heavy"],
+                &[Dimension::Mass],
+            ),
+            (&["temperature", "hot", "cold"], &[Dimension::Temperature]),
+            (&["time"], &[Dimension::Duration]),
+            (
+                &["height", "length", "width", "depth", "distance"],
+                &[Dimension::Length],
+            ),
+        ];
+        if self.asks_with(&["many"]) {
+            let asked = self.unit_asked();
+            return usize::from(asked == Some(dimension));
+        }
+        let fits = match Measure::asked_for(self.question) {
+            Some(Measure::Money) => matches!(dimension, Dimension::Money(_)),
+            Some(Measure::Share) => dimension == Dimension::Share,
+            Some(Measure::Length) => dimension == Dimension::Length,
+            // A bridge is long too.
+            Some(Measure::Time) => match dimension {
+                Dimension::Duration => return 2,
+                dimension => dimension == Dimension::Length && self.asks_with(&["long"]),
+            },
+            None => OF_WORDS
+                .iter()
+                .find(|(words, _)| self.asks_with(words))
+                .is_none_or(|(_, dimensions)| {
+                    // Pounds weigh too.
+                    dimensions.contains(&dimension)
+                        || dimensions.contains(&Dimension::Mass) && written.contains("pound")
+                }),
+        };
+        usize::from(fits)
+    }
+
+    /// How well counted things, whose number ends here, are those that are asked for.
+    fn counted(&self, things: &[String], end: usize) -> usize {
+        let has_term = things.iter().any(|thing| self.has_term(thing));
+        let Some(((_, noun), kinds)) = self.head.split_last() else {
+            return usize::from(has_term);
+        };
+        let Some(at) = things.iter().position(|thing| thing == noun) else {
+            return usize::from(has_term);
+        };
+        let is_kind = |thing: &String| kinds.iter().any(|(_, kind)| kind == thing);
+        let next = self.words.iter().find(|word| word.range.start >= end);
+        if kinds.is_empty() || things[..at].iter().any(is_kind) {
+            3
+        } else if next.is_some_and(|next| next.stem == *noun) {
+            2
+        } else {
+            // Crop models are no climate models.
+            0
+        }
+    }
+
+    /// The one whose clause has most of the question; of those that have as much the one that is nearest to every term.
+    fn choose(&self, mut choices: Vec<Choice>) -> Option<Range<usize>> {
+        let first = choices.first()?.range.clone();
+        let words = |from: usize, to: usize| {
+            let words = self.words.iter().enumerate();
+            words.filter(move |(_, word)| word.range.start >= from && word.range.end <= to)
+        };
+        let lead: Vec<usize> = words(self.clause(&first).start, first.start)
+            .map(|(at, _)| at)
+            .collect();
+        // "Built for $3m and enlarged for $8m": what stands before the first is said of the second too, unless that has a
+        // name of its own.
+        let shares_lead = |range: &Range<usize>| {
+            let clause = self.clause(range);
+            let mut own = words(clause.start, range.start).chain(words(range.end, clause.end));
+            !own.any(|(_, word)| {
+                self.text[word.range.clone()].starts_with(char::is_uppercase)
+                    && known().flags(&word.low) & does::DATE == 0
+            })
+        };
+        // "$5 for children and $9 for adults": nothing but what stands before the first says what the second is.
+        let is_bare = |range: &Range<usize>| {
+            let clause = self.clause(range);
+            let mut before = words(clause.start, range.start);
+            before.all(|(_, word)| known().flags(&word.low) & does::PREPOSITION != 0)
+        };
+        let places = |range: &Range<usize>| {
+            let clause = self.clause(range);
+            let own = words(clause.start, range.start).chain(words(range.end, clause.end));
+            let mut places: Vec<usize> = own.map(|(at, _)| at).collect();
+            if shares_lead(range) {
+                places.extend(&lead);
+            }
+            places
+        };
+        if choices.len() > 1 {
+            let shares = choices
+                .iter()
+                .map(|choice| self.share(&places(&choice.range)));
+            let shares: Vec<usize> = shares.collect();
+            let most = shares.iter().copied().max();
+            let mut shares = shares.into_iter();
+            choices.retain(|_| shares.next() == most);
+        }
+        if let [one] = &*choices {
+            return Some(one.range.clone());
+        }
+        let distances: Vec<Vec<usize>> = choices
+            .iter()
+            .map(|choice| {
+                let lead: &[usize] = if is_bare(&choice.range) { &lead } else { &[] };
+                self.distances(&choice.range, &first, lead)
+            })
+            .collect();
+        let is_nearest = |one: &Vec<usize>| {
+            let is_near =
+                |other: &Vec<usize>| one.iter().zip(other).all(|(one, other)| one <= other);
+            let is_alone = distances.iter().filter(|other| *other == one).count() == 1;
+            is_alone && distances.iter().all(is_near)
+        };
+        let at = distances.iter().position(is_nearest)?;
+        Some(choices[at].range.clone())
+    }
+
+    /// How much of the question stands in these places.
+    fn share(&self, places: &[usize]) -> usize {
+        let has = |stem: &str| places.iter().any(|at| self.words[*at].stem == stem);
+        let terms = self.terms.iter().filter(|(stem, _)| has(stem));
+        terms.map(|(_, weight)| weight).sum()
+    }
+
+    /// Words between a quantity and each term that the passage has; to the terms of its lead, those from the first one.
+    fn distances(&self, range: &Range<usize>, first: &Range<usize>, lead: &[usize]) -> Vec<usize> {
+        let apart = |at: usize, range: &Range<usize>| {
+            let before = self
+                .words
+                .partition_point(|word| word.range.end <= range.start);
+            let next = self
+                .words
+                .partition_point(|word| word.range.start < range.end);
+            match at < before {
+                true => before - at,
+                false => (at + 1).saturating_sub(next),
+            }
+        };
+        let of = |stem: &str| {
+            let places = self.words.iter().enumerate();
+            let places = places.filter(|(_, word)| word.stem == stem);
+            let from = |at: usize| match lead.contains(&at) {
+                true => first,
+                false => range,
+            };
+            places.map(|(at, _)| apart(at, from(at))).min()
+        };
+        self.terms.iter().filter_map(|(stem, _)| of(stem)).collect()
+    }
+
+    /// Between signs and words that part a sentence.
+    fn clause(&self, range: &Range<usize>) -> Range<usize> {
+        let mut clause = 0..self.text.len();
+        let mut part = |from: usize, to: usize| {
+            if to <= range.start {
+                clause.start = clause.start.max(to);
+            } else if from >= range.end {
+                clause.end = clause.end.min(from);
+            }
+        };
+        for (at, c) in self.text.char_indices() {
+            let rest = &self.text[at + c.len_utf8()..];
+            let is_apart = rest.is_empty() || rest.starts_with(char::is_whitespace);
+            if matches!(c, ';' | '(' | ')' | '—' | '|') || is_apart && matches!(c, ',' | ':' | '–')
+            {
+                part(at, at + c.len_utf8());
+            }
+        }
+        for (number, word) in self.words.iter().enumerate() {
+            let next = self.words.get(number + 1);
+            let parts = match &*word.low {
+                "and" | "but" | "while" | "whereas" | "although" | "though" | "when" | "where"
+                | "which" | "who" => true,
+                "after" | "before" => next.is_some_and(|next| next.range.start != range.start),
+                _ => false,
+            };
+            if parts {
+                part(word.range.start, word.range.end);
+            }
+        }
+        clause
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::evidence::engine::asked_value::*;
+    use crate::evidence::reading::language::Language;
+
+    fn check(text: &str, passage: &str, expected: Option<&str>) {
+        let question = Question::new(text, false, Language::English);
+        let found = asked_value(&question, text, passage);
+        assert_eq!(found.map(|range| &passage[range]), expected, "{text}");
+    }
+
+    #[test]
+    fn the_amount_is_of_what_is_asked_about() {
+        let labels = "Italy has 200 labels, France 150 and Spain 120.";
+        check("How many labels does Spain have?", labels, Some("120"));
+        check("How many labels does Italy have?", labels, Some("200"));
+        let models = "They used climate models for 12 global crop models, in total 240 climate-crop model runs.";
+        check("How many climate models were used?", models, None);
+        check("How many crop models were used?", models, Some("12"));
+        let laptop = "Laptop i5 2GHz 16GB RAM 512GB SSD for $429.99, or $1,799 new";
+        check("How much RAM does the laptop have?", laptop, Some("16GB"));
+        check(
+            "How much does the laptop cost?",
+            "Get a [Laptop](https://a.test/x%20y?d=2021) for $429.99 now.",
+            Some("$429.99"),
+        );
+        check(
+            "How many members voted?",
+            "Of the members, 40 percent voted.",
+            None,
+        );
+        let prices = "Tickets cost $5 for children and $9 for adults.";
+        check("How much is a ticket for adults?", prices, Some("$9"));
+        check("How much is a ticket?", prices, None);
+        let kettle = "It costs 9 euros and weighs 3.1 pounds.";
+        check("How much does it weigh?", kettle, Some("3.1 pounds"));
+        let plant = "The plant was built in 1950 for $3m and enlarged for $8m.";
+        check("How much was the plant built for?", plant, Some("$3m"));
+        check("How much was the plant enlarged for?", plant, Some("$8m"));
+        check(
+            "How many minutes does the walk take?",
+            "The walk of 3 km takes 40 minutes.",
+            Some("40 minutes"),
+        );
+    }
+
+    #[test]
+    fn the_date_is_of_what_is_asked_about() {
+        let crashes = "Others were the crash of a Kenya Airways plane in May, with 114 fatalities, and the January crash of an Adamair flight.";
+        check(
+            "When did the Adamair flight crash?",
+            crashes,
+            Some("January"),
+        );
+        check("When did the Kenya plane crash?", crashes, Some("May"));
+        let status = "Status: suspended with pay in 1992; fired in 1993";
+        check("When was he fired?", status, Some("1993"));
+        check(
+            "When will Atlantis launch?",
+            "Atlantis will launch later, a manager said Thursday.",
+            None,
+        );
+        check(
+            "When will Atlantis launch?",
+            "NASA had been aiming for a Jan. 10 launch of Atlantis.",
+            Some("Jan. 10"),
+        );
+        check(
+            "When did the shop close?",
+            "It closed on Sept. 4, 2021.",
+            Some("Sept. 4, 2021"),
+        );
+    }
+
+    #[test]
+    fn dates_that_stand_together_are_one_answer() {
+        check(
+            "When was the survey made?",
+            "The survey was made between July 10-16.",
+            Some("July 10-16"),
+        );
+        check(
+            "When are rides arranged?",
+            "Rides are arranged from March to May and October to December.",
+            Some("March to May and October to December"),
+        );
+        check(
+            "When was the fair held?",
+            "The fair was held between 9 and 12 May 2021.",
+            Some("9 and 12 May 2021"),
+        );
+        check(
+            "When did he lead it?",
+            "He led it 2007–2010.",
+            Some("2007–2010"),
+        );
+        check(
+            "When does it open?",
+            "It opens on Thursday, Jan. 10, 2019 at 5 pm.",
+            Some("Thursday, Jan. 10, 2019 at 5 pm"),
+        );
+    }
+}
