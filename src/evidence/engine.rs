@@ -2,6 +2,7 @@
 
 pub(crate) mod account;
 pub(crate) mod claims;
+pub(crate) mod echoes;
 pub(crate) mod entail;
 pub(crate) mod features;
 pub(crate) mod findings;
