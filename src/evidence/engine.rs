@@ -3,6 +3,7 @@
 pub(crate) mod account;
 pub(crate) mod asked_value;
 pub(crate) mod claims;
+pub(crate) mod echoes;
 pub(crate) mod entail;
 pub(crate) mod features;
 pub(crate) mod findings;

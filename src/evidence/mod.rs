@@ -18,7 +18,7 @@ use crate::domain::closed_set::closed_set;
 use crate::markdown;
 
 use engine::verdict::Judge;
-use engine::{claims, features, findings, open_question, summary};
+use engine::{claims, echoes, features, findings, open_question, summary};
 use reading::page::Page;
 
 pub(crate) use engine::model::Model;
@@ -357,7 +357,9 @@ impl<'a> Examiner<'a> {
                 .collect(),
             _ => Vec::new(),
         };
-        findings::check(&self.page, question, &whole, &parts)
+        let mut check = findings::check(&self.page, question, &whole, &parts);
+        echoes::settle(&mut check, &self.page);
+        check
     }
 
     /// What could answer a question, best first: the units that are compared with it in full, then those that share a word

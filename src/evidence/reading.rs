@@ -2,6 +2,7 @@
 //! languages by themselves. Knows no question.
 
 pub(crate) mod blocks;
+pub(crate) mod foreign;
 pub(crate) mod language;
 pub(crate) mod measure;
 pub(crate) mod page;

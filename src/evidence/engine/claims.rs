@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::evidence::CLAIMS_MAX;
-use crate::evidence::reading::words::{does, known};
+use crate::evidence::reading::words::{does, known, number_of_word};
 
 const QUESTION_WORDS: &[&str] = &[
     "who", "whom", "whose", "when", "where", "why", "how", "what", "which", "what's", "who's",
@@ -160,10 +160,89 @@ pub(crate) fn bare(word: &str) -> String {
 
 pub(crate) fn is_verb(word: &str) -> bool {
     let word = bare(word);
-    known().flags(&word) & does::AUXILIARY != 0
-        || VERBS.contains(&word.as_str())
-        || (word.len() > 4 && word.ends_with("ed"))
+    is_finite(&word) || is_past(&word)
 }
+
+fn is_finite(bare: &str) -> bool {
+    known().flags(bare) & does::AUXILIARY != 0 || VERBS.contains(&bare)
+}
+
+/// A past form, or an adjective that looks like one.
+fn is_past(bare: &str) -> bool {
+    bare.len() > 4 && bare.ends_with("ed")
+}
+
+/// Whether the word at this place is the verb of its clause: no adjective ("failed attempts", "with vaulted ceilings"),
+/// and no verb in a relative clause.
+fn is_main_verb(words: &[&str], at: usize) -> bool {
+    may_be_verb(words, at) && (is_finite(&bare(words[at])) || !stands_before_noun(words, at))
+}
+
+/// The same, where a noun behind it may as well be its object: "charged customers".
+fn may_be_verb(words: &[&str], at: usize) -> bool {
+    let word = bare(words[at]);
+    let before = at.checked_sub(1).map(|at| bare(words[at]));
+    let before = before.unwrap_or_default();
+    if matches!(before.as_str(), "who" | "that" | "which") {
+        return false;
+    }
+    let describes = known().flags(&before) & does::PREPOSITION != 0
+        || matches!(
+            before.as_str(),
+            "a" | "an" | "the" | "every" | "each" | "no" | "with"
+        );
+    is_finite(&word) || (is_past(&word) && !describes)
+}
+
+/// Nothing parts it from a common noun, so that it describes that. Objects of verbs mostly have an article, a number or a
+/// capital.
+fn stands_before_noun(words: &[&str], at: usize) -> bool {
+    let ends = words[at].ends_with([',', ';', ':', '.']);
+    let Some(next) = words.get(at + 1).filter(|_| !ends) else {
+        return false;
+    };
+    let is_small = next.starts_with(|c: char| c.is_lowercase());
+    let word = bare(next);
+    let is_small_word = known().flags(&word)
+        & (does::STOP | does::QUESTION | does::PREPOSITION | does::PRONOUN)
+        != 0
+        || LINKS.contains(&word.as_str());
+    is_small && !is_small_word && !word.ends_with("ly") && number_of_word(&word).is_none()
+}
+
+/// Small words that no list of stop words has.
+const LINKS: &[&str] = &[
+    "across",
+    "against",
+    "along",
+    "among",
+    "around",
+    "back",
+    "behind",
+    "beyond",
+    "despite",
+    "every",
+    "inside",
+    "near",
+    "next",
+    "onto",
+    "outside",
+    "per",
+    "since",
+    "that",
+    "today",
+    "toward",
+    "towards",
+    "under",
+    "unless",
+    "until",
+    "upon",
+    "via",
+    "when",
+    "within",
+    "without",
+    "yesterday",
+];
 
 pub(crate) fn is_content(word: &str) -> bool {
     let word = bare(word);
@@ -237,23 +316,36 @@ fn split(text: &str, clause: Range<usize>, clauses: &mut Vec<Clause>) {
         let rest = &words[at + 1..];
         let next = rest.first().map_or(String::new(), |word| bare(word));
         let asks = QUESTION_WORDS.contains(&next.as_str());
-        let has_verb = rest.iter().take(5).position(|word| is_verb(word));
+        let has_verb = (0..rest.len().min(5)).any(|at| is_main_verb(rest, at));
         let enough =
             rest.iter().filter(|word| is_content(word)).count() >= if asks { 1 } else { 2 };
-        if !(enough && (asks || has_verb.is_some())) {
+        if !(enough && (asks || (has_verb && !hangs(rest)))) {
             continue;
         }
         if start == 0 {
-            let verb = words[..at]
-                .iter()
-                .position(|word| is_verb(word))
-                .unwrap_or(0);
+            let verb = (0..at).find(|&place| is_main_verb(&words[..at], place));
+            let verb = verb.or_else(|| (0..at).find(|&place| may_be_verb(&words, place)));
+            let verb = verb.unwrap_or(0);
             subject = words[..verb].to_vec();
         }
         push(start, at, &subject);
         start = at + 1;
     }
     push(start, words.len(), &subject);
+}
+
+/// Whether words behind an "and" hang on the verb before it: an infinitive ("and still be free"), or a participle ("while
+/// remaining connected").
+fn hangs(rest: &[&str]) -> bool {
+    let first = bare(rest[0]);
+    let verb = (0..rest.len()).find(|&at| is_main_verb(rest, at));
+    let is_finite = verb.is_some_and(|at| is_finite(&bare(rest[at])));
+    let is_infinitive = verb.is_some_and(|at| {
+        let led = at.checked_sub(1).map(|at| bare(rest[at]));
+        let is_led = led.is_some_and(|word| known().flags(&word) & does::AUXILIARY != 0);
+        bare(rest[at]) == "be" && !is_led
+    });
+    is_infinitive || (first.len() > 5 && first.ends_with("ing") && !is_finite)
 }
 
 fn is_whole(words: &[&str], subject: &[&str]) -> bool {
@@ -265,7 +357,7 @@ fn is_whole(words: &[&str], subject: &[&str]) -> bool {
     let asks = words
         .first()
         .is_some_and(|word| QUESTION_WORDS.contains(&bare(word).as_str()));
-    content >= 2 && (asks || words.iter().any(|word| is_verb(word)))
+    content >= 2 && (asks || (0..words.len()).any(|at| may_be_verb(words, at)))
 }
 
 /// A part that begins with its verb gets the subject of the first.
@@ -321,6 +413,42 @@ mod tests {
                 "What does the plan cost",
                 "can it be cancelled at any time?",
             ],
+        );
+    }
+
+    /// "Sudo failed access attempt." once was a part of a claim.
+    #[test]
+    fn adjectives_and_infinitives_are_no_parts() {
+        for text in [
+            "Sudo keeps a log of every command and failed access attempt.",
+            "The home with vaulted ceilings and a pool is in Tucson.",
+            "Anyone can commit a crime and still be eligible for a pension.",
+            "It helps you teach a child to sleep while remaining emotionally connected.",
+        ] {
+            assert_eq!(parts(text), [text]);
+        }
+        let check = |text: &str, expected: &[&str]| assert_eq!(parts(text), expected, "{text}");
+        check(
+            "The patients who received dressings were older and had larger wounds.",
+            &[
+                "The patients who received dressings were older",
+                "The patients who received dressings had larger wounds.",
+            ],
+        );
+        check(
+            "The firm opened in 1990 and acquired Basalt in 2001.",
+            &[
+                "The firm opened in 1990",
+                "The firm acquired Basalt in 2001.",
+            ],
+        );
+        check(
+            "Prices doubled and the plant closed in May.",
+            &["Prices doubled", "the plant closed in May."],
+        );
+        check(
+            "Tea was banned and coffee will be banned next.",
+            &["Tea was banned", "coffee will be banned next."],
         );
     }
 

@@ -1,5 +1,6 @@
 //! What a question asks, as far as its words tell without any page: its terms, its kind, the noun it asks for.
 
+use crate::evidence::reading::foreign::{Asking, asking};
 use crate::evidence::reading::language::Language;
 use crate::evidence::reading::tokens::{Form, Lexicon};
 use crate::evidence::reading::words::{Asks, does, is_superlative, known};
@@ -72,7 +73,9 @@ impl Question {
             is_exacting: is_exacting(text),
         };
         if !is_claim {
-            (question.asked, question.head) = question.ask();
+            (question.asked, question.head) = question
+                .ask_abroad(text, language)
+                .unwrap_or_else(|| question.ask());
         }
         question.find_terms();
         question.is_definition = question.terms.len() <= 3 && question.asks_what_it_is(text);
@@ -139,6 +142,43 @@ impl Question {
         let word = |at: usize| self.tokens.get(at).map_or("", |_| &self.form(at).low);
         matches!(word(0), "what" | "who")
             && matches!(word(1), "is" | "are" | "was" | "were" | "does")
+    }
+
+    /// The kind of a question in another language: by the word that asks, which stands at its beginning or its end, or for
+    /// yes or no where none does.
+    fn ask_abroad(&self, text: &str, language: Language) -> Option<(Asked, Vec<u32>)> {
+        let tag = language.listed_tag()?;
+        if !text.trim_end().ends_with('?') || self.question_word().is_some() {
+            return None;
+        }
+        let word = |at: usize| &*self.form(at).low;
+        let count = self.tokens.len();
+        // "Est-ce que" asks for yes or no, "est ce que" behind a word that asks does not.
+        let is_formula = count > 2 && (word(0), word(1), word(2)) == ("est", "ce", "que");
+        let first = 0..count.min(if is_formula { 0 } else { 2 });
+        let last = count.checked_sub(1).filter(|&at| at > 1);
+        let mut places = first.chain(last);
+        let Some((at, asking)) = places.find_map(|at| Some((at, asking(tag, word(at))?))) else {
+            return Some((Asked::YesNo, Vec::new()));
+        };
+        let follows = |words: &[&str]| at + 1 < count && words.contains(&word(at + 1));
+        let asked = match asking {
+            Asking::Who => Asked::Who,
+            Asking::When => Asked::When,
+            Asking::Number => Asked::Number,
+            Asking::Where => Asked::Where,
+            Asking::Why => Asked::Why,
+            Asking::How
+                if follows(&[
+                    "viel", "viele", "lange", "hoch", "gross", "alt", "lang", "oud",
+                ]) =>
+            {
+                Asked::Number
+            }
+            Asking::How => Asked::How,
+            Asking::What => Asked::What,
+        };
+        Some((asked, Vec::new()))
     }
 
     /// Its kind, and the noun that it asks for.
@@ -286,6 +326,32 @@ mod tests {
         check("What is a monad?", Asked::What, &[]);
         check("Does it rain?", Asked::YesNo, &[]);
         check("Rain falls.", Asked::Claim, &[]);
+    }
+
+    /// Every question on a German page was read as one for a thing: "Sind Hunde erlaubt?" was answered by what forbids them.
+    #[test]
+    fn questions_in_other_languages_ask_for_something() {
+        let check = |tag: &str, text: &str, expected: Asked| {
+            let language = Language::of(Some(tag), "");
+            let question = Question::new(text, false, language);
+            assert_eq!(question.asked, expected, "{text}");
+        };
+        check("de", "Sind Hunde erlaubt?", Asked::YesNo);
+        check("de", "Wann öffnet das Bad?", Asked::When);
+        check("de", "Was kostet der Eintritt?", Asked::What);
+        check("de", "In welchem Jahr schloss es?", Asked::What);
+        check("de", "Wie viele Becken hat es?", Asked::Number);
+        check("fr", "Le musée est-il ouvert le lundi ?", Asked::YesNo);
+        check("fr", "Est-ce que le musée est ouvert ?", Asked::YesNo);
+        check("fr", "Le musée ouvre quand ?", Asked::When);
+        check("fr", "Où se trouve le musée ?", Asked::Where);
+        check("es", "¿Está abierto el museo?", Asked::YesNo);
+        check("es", "¿Quién dirige el museo?", Asked::Who);
+        check("it", "Il museo è aperto?", Asked::YesNo);
+        check("pt", "Quantos livros tem?", Asked::Number);
+        check("nl", "Zijn honden toegestaan?", Asked::YesNo);
+        check("nl", "Wie leidt het museum?", Asked::Who);
+        check("de", "Who runs the museum?", Asked::Who);
     }
 
     #[test]

@@ -124,6 +124,8 @@ impl Scan<'_> {
             self.lead_in = None;
         } else if is_row {
             self.row(body, range);
+        } else if let Some((level, text)) = heading_in_item(body) {
+            self.heading(level, range.start + text.start..range.start + text.end);
         } else if let Some(mark) = item_mark(body) {
             self.item(indent, range.start + mark..range.end);
         } else if body.starts_with('>') {
@@ -283,6 +285,14 @@ pub(crate) fn heading(line: &str) -> Option<(u8, Range<usize>)> {
     Some((u8::try_from(level).ok()?, start..start + text.len()))
 }
 
+/// The heading that an item of a list begins with, as the questions of a list of answers do. It stands
+/// over what follows like any other.
+fn heading_in_item(line: &str) -> Option<(u8, Range<usize>)> {
+    let mark = item_mark(line)?;
+    let (level, text) = heading(&line[mark..])?;
+    (!text.is_empty()).then(|| (level, mark + text.start..mark + text.end))
+}
+
 /// Bytes of an item's mark and the space after it.
 pub(crate) fn item_mark(line: &str) -> Option<usize> {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
@@ -310,6 +320,28 @@ pub(crate) fn is_delimiter(row: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::evidence::reading::blocks::*;
+
+    #[test]
+    fn a_heading_in_an_item_stands_over_what_follows() {
+        let text = "# Help\n\n- ### Is it free?\n\n  It is.\n- ### Is it new?\n\n  It is not.\n- #5 is one";
+        let found = Blocks::of(text);
+        let seen: Vec<(PassageKind, &str)> = found
+            .blocks
+            .iter()
+            .map(|block| (block.kind, &text[block.range.clone()]))
+            .collect();
+        assert_eq!(
+            seen[1..5],
+            [
+                (Head, "Is it free?"),
+                (Paragraph, "It is."),
+                (Head, "Is it new?"),
+                (Paragraph, "It is not."),
+            ]
+        );
+        assert_eq!(seen[5], (Item, "#5 is one"));
+        assert_eq!(found.path(&found.blocks[4]), [0, 2]);
+    }
     use PassageKind::{Code, Heading as Head, Item, Paragraph, Quote, Row};
 
     fn check(text: &str, expected: &[(PassageKind, &str, &str)]) {

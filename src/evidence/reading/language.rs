@@ -75,6 +75,14 @@ impl Language {
         }
     }
 
+    /// Of a language whose stop words are known, other than English.
+    pub(crate) fn listed_tag(self) -> Option<&'static str> {
+        match self {
+            Language::Listed(number) => known().stop_words().get(number).map(|(tag, _)| *tag),
+            _ => None,
+        }
+    }
+
     fn tagged(tag: &str) -> Language {
         let primary = tag
             .split(['-', '_'])

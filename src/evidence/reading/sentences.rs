@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use super::text::{line_break, link_target};
+
 /// A longer piece is cut between words: nobody can cite it.
 const SENTENCE_BYTES_MAX: usize = 1_200;
 /// With a span at its end, and marks behind it. What else stands there is marks alone, and belongs to nothing.
@@ -17,7 +19,55 @@ const ABBREVIATIONS: &[&str] = &[
     "figs", "fr", "gen", "gov", "hon", "i.e", "inc", "jan", "jr", "jul", "jun", "lt", "ltd", "maj",
     "mar", "max", "messrs", "min", "mr", "mrs", "ms", "mt", "no", "nos", "nov", "oct", "op", "p",
     "ph.d", "pp", "prof", "rep", "rev", "sec", "sen", "sep", "sept", "sgt", "sr", "st", "tel",
-    "univ", "viz", "vol", "vols", "vs", "z.b", "bzw", "usw", "nr", "str", "sig", "ej",
+    "univ", "viz", "vol", "vols", "vs", "z.b", "bzw", "usw", "nr", "str", "sig", "ej", "excl",
+    "incl", "reg", "zzgl", "inkl", "tägl", "ggf", "evtl", "sog", "allg", "geb", "av", "núm", "pág",
+];
+
+/// Months as German and English write them behind a day with a dot. Languages that write them small need none.
+const MONTHS: &[&str] = &[
+    "jan",
+    "january",
+    "januar",
+    "jän",
+    "jänner",
+    "feb",
+    "february",
+    "februar",
+    "mar",
+    "march",
+    "mär",
+    "märz",
+    "mrz",
+    "apr",
+    "april",
+    "may",
+    "mai",
+    "jun",
+    "june",
+    "juni",
+    "jul",
+    "july",
+    "juli",
+    "aug",
+    "august",
+    "sep",
+    "sept",
+    "september",
+    "oct",
+    "october",
+    "okt",
+    "oktober",
+    "nov",
+    "november",
+    "dec",
+    "december",
+    "dez",
+    "dezember",
+];
+
+/// German words that an ordinal may follow, and that no English sentence has before a number at its end.
+const BEFORE_ORDINALS: &[&str] = &[
+    "beim", "das", "dem", "den", "der", "des", "die", "im", "jeden", "vom", "zum", "zur",
 ];
 
 /// The sentences of a block, as bytes of the text, without the space around them.
@@ -44,9 +94,13 @@ pub(crate) fn sentences(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
         };
         if is_mark(c) {
             at = closers(body, next);
+            if is_end && opens_bold(body, start, at) {
+                at -= BOLD.len();
+            }
         }
         if is_end {
             push(&mut found, body, start..at, block.start);
+            at += broken(&body[at..]).unwrap_or_default();
             start = at;
         } else if at - start >= SENTENCE_BYTES_MAX {
             let cut = if last_space > start { last_space } else { at };
@@ -104,11 +158,7 @@ fn past_span(body: &str, at: usize) -> usize {
         reach
     };
     if rest.starts_with('(') {
-        let close = rest[..reach(1)].find(|c: char| c == ')' || c.is_whitespace());
-        return match close {
-            Some(close) if rest[close..].starts_with(')') => at + close + 1,
-            _ => at + 1,
-        };
+        return at + link_target(&rest[..reach(1)]).unwrap_or(1);
     }
     let ticks = rest.bytes().take_while(|&byte| byte == b'`').count();
     let mark = &rest[..ticks.min(SPAN_BYTES_MAX)];
@@ -118,6 +168,14 @@ fn past_span(body: &str, at: usize) -> usize {
 
 fn is_mark(c: char) -> bool {
     ".!?…。！？｡।॥۔؟".contains(c)
+}
+
+const BOLD: &str = "**";
+
+/// Whether the marks of emphasis before this place open a bold run rather than close one.
+fn opens_bold(body: &str, start: usize, at: usize) -> bool {
+    let is_word = body[at..].starts_with(char::is_alphanumeric);
+    is_word && body[..at].ends_with(BOLD) && body[start..at].matches(BOLD).count() % 2 == 1
 }
 
 /// Quotes, brackets and emphasis that close after the mark, further marks, and notes such as [12].
@@ -141,10 +199,16 @@ fn closed(body: &str, at: usize) -> usize {
 fn is_end_of_sentence(body: &str, start: usize, at: usize, mark: char) -> bool {
     let end = closers(body, at);
     let rest = &body[end..];
-    if !rest.is_empty() && !rest.starts_with(char::is_whitespace) {
+    let broken = broken(rest);
+    let line_ends =
+        broken.is_some() || rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
+    let rest = &rest[broken.unwrap_or_default()..];
+    // A bold run stands close to the sentence before it where a page shows it as a line of its own.
+    let is_bold = body[at..end].ends_with(BOLD) && rest.starts_with(char::is_uppercase);
+    let is_apart = rest.is_empty() || rest.starts_with(char::is_whitespace);
+    if !(is_apart || broken.is_some() || (is_bold && is_long(&body[start..at]))) {
         return false;
     }
-    let line_ends = rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
     let opened = rest
         .trim_start()
         .trim_start_matches(['"', '\'', '“', '‘', '«', '(', '*', '_', '[']);
@@ -157,8 +221,34 @@ fn is_end_of_sentence(body: &str, start: usize, at: usize, mark: char) -> bool {
     if next.is_some_and(char::is_lowercase) && !word.chars().any(char::is_uppercase) {
         return false;
     }
-    let goes_on = mark == '.' && at == end && !line_ends;
-    !(goes_on && is_abbreviation(&body[start..at - 1], next))
+    let goes_on = mark == '.' && (at == end || is_bold) && !line_ends;
+    let before = &body[start..at - mark.len_utf8()];
+    !(goes_on && (is_abbreviation(before, next) || is_ordinal(before, word)))
+}
+
+/// Bytes of a line break that stands here.
+fn broken(rest: &str) -> Option<usize> {
+    Some(line_break(rest.strip_prefix('<')?)? + 1)
+}
+
+/// Whether it is more than a word with a dot in it.
+fn is_long(sentence: &str) -> bool {
+    sentence.trim().contains(char::is_whitespace)
+}
+
+/// "11. Sep", "am 15. Mai", "im 3. Stock": a day or an ordinal.
+fn is_ordinal(before: &str, next: &str) -> bool {
+    let mut words = before.split_whitespace().rev();
+    let bare = |word: &str| {
+        word.trim_start_matches(|c: char| !c.is_alphanumeric())
+            .to_lowercase()
+    };
+    let number = words.next().map(bare).unwrap_or_default();
+    if !(1..=2).contains(&number.len()) || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return false;
+    }
+    let before = words.next().map(bare).unwrap_or_default();
+    MONTHS.contains(&next.to_lowercase().as_str()) || BEFORE_ORDINALS.contains(&before.as_str())
 }
 
 fn note(rest: &str) -> Option<usize> {
@@ -233,6 +323,50 @@ mod tests {
         ]);
         check(&["He said no.", "Then he left."]);
         check(&["It works on Linux.", "macOS is next."]);
+    }
+
+    /// A quote once ended in "öffnet am 15.", and another in "by galitsyn » 11.".
+    #[test]
+    fn days_and_ordinals_end_no_sentence() {
+        check(&["Das Freibad öffnet am 15. Mai 2024.", "Es ist neu."]);
+        check(&["Posted by kay » 11. Sep 2024, 08:42"]);
+        check(&["Im 3. Stock und auf dem 2. Platz.", "Danach nicht."]);
+        check(&["It costs $429 (reg. $499), incl. VAT.", "Next."]);
+        check(&["He was 15.", "Sales rose."]);
+        check(&["Only 3.", "Then he left."]);
+        check(&["It closed in 1999.", "May was warm."]);
+    }
+
+    /// Two sentences were quoted as one where a page shows a bold run as a line of its own.
+    #[test]
+    fn bold_runs_and_line_breaks_part_sentences() {
+        let check = |text: &str, expected: &[&str]| {
+            let found = sentences(text, 0..text.len());
+            let found: Vec<&str> = found.into_iter().map(|range| &text[range]).collect();
+            assert_eq!(found, expected, "{text}");
+        };
+        check(
+            "The state supplies no seals.**How is it taxed?** As a firm.",
+            &[
+                "The state supplies no seals.",
+                "**How is it taxed?**",
+                "As a firm.",
+            ],
+        );
+        check(
+            "**It is closed.**Come back.",
+            &["**It is closed.**", "Come back."],
+        );
+        check("Open now.<br>Closed then.", &["Open now.", "Closed then."]);
+        check(
+            "Open now.<br/>closed then.",
+            &["Open now.<br/>closed then."],
+        );
+        check("Node.**JS** is new.", &["Node.**JS** is new."]);
+        check(
+            "See [a](/b \"One. Two (c).\") there. Next.",
+            &["See [a](/b \"One. Two (c).\") there.", "Next."],
+        );
     }
 
     #[test]

@@ -125,6 +125,10 @@ fn inline(line: &str, plain: &mut String) {
                     plain.push('[');
                 }
             }
+            '<' if line_break(rest).is_some() => {
+                plain.push(' ');
+                rest = &rest[line_break(rest).unwrap_or_default()..];
+            }
             // An address between angle brackets, which are escaped otherwise.
             '<' if rest.starts_with("http") => match rest.find('>') {
                 Some(end) => {
@@ -135,7 +139,7 @@ fn inline(line: &str, plain: &mut String) {
             },
             ']' => match brackets.pop() {
                 // The address behind a link's text.
-                Some(true) => rest = rest.find(')').map_or(rest, |end| &rest[end + 1..]),
+                Some(true) => rest = &rest[link_target(rest).unwrap_or_default()..],
                 _ => plain.push(']'),
             },
             _ => plain.push(c),
@@ -185,10 +189,70 @@ fn begins_link(rest: &str) -> bool {
             _ => {}
         }
         if depth == 0 {
-            return rest[at + 1..].starts_with('(');
+            return link_target(&rest[at + 1..]).is_some();
         }
     }
     false
+}
+
+/// Bytes of what stands behind a link's text: an address and perhaps a title between brackets (CommonMark 6.3). Brackets
+/// in an address are escaped or come in pairs; a title may hold any.
+pub(crate) fn link_target(rest: &str) -> Option<usize> {
+    let rest = head(rest, SPAN_BYTES_MAX);
+    let inner = rest.strip_prefix('(')?;
+    let space = |from: usize| rest.len() - rest[from..].trim_start().len();
+    let mut at = space(rest.len() - inner.len());
+    at += match rest[at..].strip_prefix('<') {
+        Some(address) => 1 + marked(address, |c| c == '>')? + 1,
+        None => address(&rest[at..]),
+    };
+    let title = space(at);
+    if title > at
+        && let Some(mark) = rest[title..].chars().next()
+        && matches!(mark, '"' | '\'' | '(')
+    {
+        let close = if mark == '(' { ')' } else { mark };
+        at = title + 1 + marked(&rest[title + 1..], |c| c == close)? + 1;
+    }
+    let end = space(at);
+    rest[end..].starts_with(')').then_some(end + 1)
+}
+
+/// Bytes of an address without spaces, up to a bracket that closes none of its own.
+fn address(rest: &str) -> usize {
+    let mut depth = 0_usize;
+    let is_end = |c: char| {
+        match c {
+            '(' => depth += 1,
+            ')' if depth == 0 => return true,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        c.is_whitespace()
+    };
+    marked(rest, is_end).unwrap_or(rest.len())
+}
+
+/// Where the first such character stands that is not escaped.
+fn marked(text: &str, mut is_mark: impl FnMut(char) -> bool) -> Option<usize> {
+    let mut is_escaped = false;
+    for (at, c) in text.char_indices() {
+        if !is_escaped && c == '\\' {
+            is_escaped = true;
+        } else if !std::mem::take(&mut is_escaped) && is_mark(c) {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// Bytes of what follows the `<` of a line break in HTML.
+pub(crate) fn line_break(rest: &str) -> Option<usize> {
+    let tag = rest.get(..2)?;
+    let end = rest[2..].trim_start().strip_prefix('/');
+    let end = end.unwrap_or(rest[2..].trim_start());
+    let is_break = tag.eq_ignore_ascii_case("br") && end.starts_with('>');
+    is_break.then(|| rest.len() - end.len() + 1)
 }
 
 /// A word of a text.
@@ -401,6 +465,22 @@ mod tests {
         check("[^1] a] b[ `c", "[^1] a] b[ c");
         check("> quoted\n> more", "quoted more");
         check("3.5 is no list", "3.5 is no list");
+        check("one<br>two <br /> three <b", "one two three <b");
+    }
+
+    /// A quote once read "put a MacBook Pro") under the tree", from a link whose title holds a bracket.
+    #[test]
+    fn links_end_behind_their_titles() {
+        let check = |markdown, expected| assert_eq!(plain(markdown), expected);
+        check("a [b](/c \"Now (new) :)\") d", "a b d");
+        check("a [b](/c '1) two') d (e)", "a b d (e)");
+        check("a [b](/c (title)) d", "a b d");
+        check("a [b](/wiki/C_(d)) e)", "a b e)");
+        check("a [b](</c d)> \"e\") f", "a b f");
+        check("a [b](/c\\)d) e", "a b e");
+        check("a [b]() c", "a b c");
+        check("[1](see the note) c", "[1](see the note) c");
+        check("[a](/b \"c) d", "[a](/b \"c) d");
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod scan;
 
 use std::collections::HashMap;
 
+use super::foreign::is_negation;
 use super::language::Language;
 use super::words::{does, is_superlative, known, ordinal, scale, spelled_number};
 use scan::{after_address, fold, initials, is_year, number, number_part, number_value, word};
@@ -247,9 +248,16 @@ impl Lexicon {
             Language::Other => flags & (does::STOP | does::QUESTION | does::DATE),
             Language::Listed(number) => {
                 let accented = raw.to_lowercase();
-                let (_, list) = &known().stop_words()[number];
+                let (tag, list) = &known().stop_words()[number];
                 let is_stop = list.contains(accented.as_str()) || list.contains(low);
-                flags & does::DATE | if is_stop { does::STOP } else { 0 }
+                let mut own = flags & does::DATE;
+                if is_stop {
+                    own |= does::STOP;
+                }
+                if is_negation(tag, low) {
+                    own |= does::NEGATION;
+                }
+                own
             }
         }
     }

@@ -27,7 +27,8 @@ pub struct Citation {
     pub url: String,
     /// Verbatim: bytes `start..end` of the source's text.
     pub excerpt: String,
-    /// The excerpt as readers see it, without the marks of markdown. The hashes and offsets are the excerpt's.
+    /// The excerpt as readers see it, without the marks of markdown. Speech that goes on beside the excerpt gets the
+    /// quotation mark that would be missing. The hashes and offsets are the excerpt's.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub quote: String,
     /// Where the excerpt begins in the source's markdown, in bytes of UTF-8.
@@ -79,7 +80,7 @@ impl Citation {
             (PassageKind::Item, Some(lead_in)) if lead_in.trim_end().ends_with([':', '：']) => {
                 format!("{} {}", plain(lead_in), plain(&self.excerpt))
             }
-            _ => plain(&self.excerpt),
+            _ => paired(plain(&self.excerpt)),
         };
         bounded(&spoken, characters)
     }
@@ -94,6 +95,69 @@ impl Citation {
             true => &self.excerpt,
             false => &self.quote,
         }
+    }
+}
+
+/// With the quotation mark that a sentence of a longer speech lacks, at its end or its beginning. Texts with more than
+/// one mark too many stay as they are.
+fn paired(quote: String) -> String {
+    if let (Some(lone), false) = (lone_straight(&quote), quote.contains(['“', '”', '„'])) {
+        return match lone {
+            Side::Open => format!("{quote}\""),
+            Side::Close => format!("\"{quote}"),
+        };
+    }
+    let (mut open, mut lost) = (0_usize, 0_usize);
+    // In German this mark closes.
+    for c in quote.chars().filter(|_| !quote.contains('„')) {
+        match c {
+            '“' => open += 1,
+            '”' if open > 0 => open -= 1,
+            '”' => lost += 1,
+            _ => {}
+        }
+    }
+    match (open, lost) {
+        (1, 0) => format!("{quote}”"),
+        (0, 1) => format!("“{quote}"),
+        _ => quote,
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Open,
+    Close,
+}
+
+/// On which side of a speech the one straight mark without a partner stands, if there is one. Behind a digit it is an
+/// inch.
+fn lone_straight(quote: &str) -> Option<Side> {
+    let marks = quote.match_indices('"').map(|(at, _)| at);
+    let marks: Vec<(Option<char>, Option<char>)> = marks
+        .map(|at| {
+            let after = quote[at + 1..].chars().next();
+            (quote[..at].chars().next_back(), after)
+        })
+        .filter(|(before, _)| !before.is_some_and(|c| c.is_ascii_digit()))
+        .collect();
+    let is_open = |c: Option<char>| c.is_none_or(|c| c.is_whitespace() || "([—–-".contains(c));
+    let sides = marks.iter().map(|(before, after)| {
+        match (is_open(*before), after.is_none_or(|c| c.is_whitespace())) {
+            (true, true) => None,
+            (true, false) => Some(Side::Open),
+            (false, _) => Some(Side::Close),
+        }
+    });
+    let sides: Vec<Side> = sides.collect::<Option<_>>()?;
+    let opening = sides.iter().filter(|side| **side == Side::Open).count();
+    let closing = sides.len() - opening;
+    if opening == closing + 1 {
+        Some(Side::Open)
+    } else if closing == opening + 1 {
+        Some(Side::Close)
+    } else {
+        None
     }
 }
 
@@ -166,7 +230,7 @@ pub(crate) fn citation(index: usize, finding: &Finding, text: &str, url: &str) -
         finding.kind,
         PassageKind::Row | PassageKind::Code | PassageKind::Heading
     );
-    let quote = plain(excerpt);
+    let quote = paired(plain(excerpt));
     Citation {
         id: citation_id(index),
         url: url.to_owned(),
@@ -323,6 +387,21 @@ mod tests {
         assert_eq!(citation.date.as_deref(), Some("2026-05"));
         let link = "https://x.test/a#:~:text=It%20gave%204%20GWh%20in%20May%202026%2C%20said%20Anna%20Berg.";
         assert_eq!(citation.link.as_deref(), Some(link));
+    }
+
+    #[test]
+    fn a_sentence_of_a_longer_speech_keeps_its_marks_in_pairs() {
+        let check = |text: &str, expected: &str| assert_eq!(paired(text.to_owned()), expected);
+        check("\"I did not.", "\"I did not.\"");
+        check("It was late,\" she said.", "\"It was late,\" she said.");
+        check("\"One,\" he said, \"two.", "\"One,\" he said, \"two.\"");
+        check("“I did not.", "“I did not.”");
+        check("It was late,” she said.", "“It was late,” she said.");
+        check("“One,” he said.", "“One,” he said.");
+        check("„Eins“, sagte er.", "„Eins“, sagte er.");
+        check("A 5\" screen", "A 5\" screen");
+        check("a \" b", "a \" b");
+        check("“One, “two, “three", "“One, “two, “three");
     }
 
     #[test]
