@@ -384,7 +384,7 @@ fn add_notes(check: &mut Check, page: &Page<'_>, whole: &Judgement, units: &[usi
         );
     }
     if let Some(best) = check.findings.first() {
-        if is_hedged(text(&best.range), &whole.stems) {
+        if is_hedged(text(&best.range), &whole.terms) {
             note(NoteKind::Hedged, Some(0));
         }
         if is_conditional(text(&best.range)) {

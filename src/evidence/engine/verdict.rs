@@ -319,7 +319,7 @@ impl Judge<'_> {
             }
             Label::Supported | Label::PartiallySupported if is_question => Label::Weak,
             Label::Supported
-                if is_hedged(text, &judgement.stems) && best.candidate.features.hedgeq == 0.0 =>
+                if is_hedged(text, &judgement.terms) && best.candidate.features.hedgeq == 0.0 =>
             {
                 Label::PartiallySupported
             }
@@ -543,16 +543,18 @@ const HEDGES: &[&str] = &[
     "presumably",
 ];
 
-/// Whether a text says of what is asked, whose words have these stems, only that it may be so: such a word stands in a clause
-/// with half of those that the text has, and not beside it.
-pub(crate) fn is_hedged(text: &str, stems: &[String]) -> bool {
+/// Whether a text says of what is asked, in these terms, only that it may be so: such a word stands in a clause with half of
+/// the terms that the text has, and not beside it.
+pub(crate) fn is_hedged(text: &str, terms: &[(String, bool)]) -> bool {
+    let stem = |word: &str| known().stem(&word.to_lowercase());
+    let terms: Vec<String> = terms.iter().map(|(written, _)| stem(written)).collect();
     let words = |text: &str| -> Vec<String> {
         text.split(|c: char| !c.is_alphanumeric())
             .filter(|word| !word.is_empty())
             .map(str::to_owned)
             .collect()
     };
-    let is_asked = |word: &String| stems.contains(&known().stem(&word.to_lowercase()));
+    let is_asked = |word: &String| terms.contains(&stem(word));
     let all = words(text);
     if !all.iter().any(|word| HEDGES.contains(&word.as_str())) {
         return false;
