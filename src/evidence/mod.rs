@@ -358,7 +358,7 @@ impl<'a> Examiner<'a> {
             _ => Vec::new(),
         };
         let mut check = findings::check(&self.page, question, &whole, &parts);
-        echoes::settle(&mut check, &self.page);
+        echoes::settle(&mut check, &self.page, question);
         check
     }
 

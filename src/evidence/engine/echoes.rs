@@ -1,19 +1,70 @@
-//! What a list of findings is spared before it is cited: the same words twice, and the header of a table as a statement.
+//! What a list of findings is spared before it is cited: the same words twice, the header of a table as a statement, and
+//! in other languages than English a denial as support.
 
 use crate::evidence::reading::page::Page;
 use crate::evidence::reading::text::plain;
-use crate::evidence::{Check, Finding, Stance};
+use crate::evidence::reading::tokens::Lexicon;
+use crate::evidence::reading::words::does;
+use crate::evidence::{Check, Finding, Label, Note, NoteKind, QuestionKind, Stance};
 use crate::markdown::PassageKind;
 
 /// Leaves out findings that read like one before them, and lets no header of a table speak for or against anything: it
 /// says what its rows are about, not how it is.
-pub(crate) fn settle(check: &mut Check, page: &Page<'_>) {
+pub(crate) fn settle(check: &mut Check, page: &Page<'_>, question: &str) {
+    if is_denied_abroad(check, page, question) {
+        doubt(check);
+    }
     for finding in &mut check.findings {
         if is_header(finding, page) {
             finding.stance = Stance::Mentions;
         }
     }
     leave_out_echoes(check, page.text);
+}
+
+/// Whether one of a statement and its best finding has a negation that the other lacks, in a language that the fitted
+/// decisions have not seen: they take "Hunde sind nicht erlaubt" for a yes.
+fn is_denied_abroad(check: &Check, page: &Page<'_>, question: &str) -> bool {
+    let is_statement = matches!(check.kind, QuestionKind::Claim | QuestionKind::YesNo);
+    let is_carried = matches!(check.label, Label::Supported | Label::PartiallySupported);
+    let Some(best) = check.findings.first() else {
+        return false;
+    };
+    let denies = |text: &str| {
+        let mut lexicon = Lexicon::new(page.language);
+        let mut tokens = Vec::new();
+        lexicon.read(text, &mut tokens);
+        tokens
+            .iter()
+            .any(|token| lexicon.form(*token).is(does::NEGATION))
+    };
+    page.language.listed_tag().is_some()
+        && is_statement
+        && is_carried
+        && denies(question) != denies(&page.text[best.range.clone()])
+}
+
+fn doubt(check: &mut Check) {
+    check.label = Label::Weak;
+    check.confidence = 1.0 - check.support_score;
+    if let [claim] = &mut check.claims[..] {
+        claim.label = Label::Weak;
+    }
+    for finding in &mut check.findings {
+        if finding.stance == Stance::Supports {
+            finding.stance = Stance::Mentions;
+        }
+    }
+    if let Some(best) = check.findings.first_mut() {
+        best.stance = Stance::Contradicts;
+    }
+    let note = Note {
+        kind: NoteKind::PossibleContradiction,
+        finding: Some(0),
+    };
+    if !check.notes.contains(&note) {
+        check.notes.push(note);
+    }
 }
 
 fn is_header(finding: &Finding, page: &Page<'_>) -> bool {
@@ -72,7 +123,7 @@ fn leave_out_echoes(check: &mut Check, text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use crate::evidence::{Source, Stance, check};
+    use crate::evidence::{Label, QuestionKind, Source, Stance, check};
     use crate::markdown::PassageKind;
 
     #[test]
@@ -88,6 +139,22 @@ mod tests {
         let known = found.findings.len();
         let claims = found.claims.iter().flat_map(|claim| &claim.findings);
         assert!(claims.copied().all(|at| at < known));
+    }
+
+    #[test]
+    fn a_denial_in_another_language_is_no_yes() {
+        let text = "Das Freibad in Neuhausen liegt am See und ist für alle da. Hunde sind nicht erlaubt. Das Bad öffnet \
+                    am 15. Mai und schließt im September, und die Karten gelten auch im Hallenbad.";
+        let said = |question: &str| {
+            let found = check(&Source::of_text(text), question);
+            let stance = found.findings.first().map(|best| best.stance);
+            (found.kind, found.label, stance)
+        };
+        let doubted = (Label::Weak, Some(Stance::Contradicts));
+        let (kind, label, stance) = said("Sind Hunde erlaubt?");
+        assert_eq!(kind, QuestionKind::YesNo);
+        assert_eq!((label, stance), doubted);
+        assert_eq!(said("Hunde sind nicht erlaubt.").1, Label::Supported);
     }
 
     #[test]

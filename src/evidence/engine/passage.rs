@@ -2,7 +2,7 @@
 //! `data/evidence/entailment/build.py` writes the texts that the entailment model is trained on in the same way.
 
 use crate::evidence::reading::page::Page;
-use crate::evidence::reading::text::{cells, plain};
+use crate::evidence::reading::text::{cells, plain, plain_unit};
 use crate::markdown::PassageKind;
 
 /// Characters of a title and of a heading.
@@ -68,7 +68,7 @@ pub(crate) fn statement(page: &Page<'_>, unit: usize) -> String {
                 );
             named.collect::<Vec<_>>().join("; ")
         }
-        _ => plain(text),
+        _ => plain_unit(text),
     };
     match statement.char_indices().nth(UNIT_CHARS) {
         Some((end, _)) => statement[..end].to_owned(),

@@ -56,7 +56,31 @@ impl Blocks {
             at += line.len();
         }
         scan.close();
+        scan.found.join_pairs(text);
         scan.found
+    }
+
+    /// Makes one block of a label and its value, which pages of products show as paragraphs of their own: neither says
+    /// anything without the other.
+    fn join_pairs(&mut self, text: &str) {
+        let starts = pairs(text, &self.blocks);
+        if starts.is_empty() {
+            return;
+        }
+        let mut joined: Vec<Block> = Vec::with_capacity(self.blocks.len());
+        let mut places = Vec::with_capacity(self.blocks.len());
+        for (number, block) in std::mem::take(&mut self.blocks).into_iter().enumerate() {
+            let is_value = number > 0 && starts.binary_search(&(number - 1)).is_ok();
+            match joined.last_mut().filter(|_| is_value) {
+                Some(label) => label.range.end = block.range.end,
+                None => joined.push(block),
+            }
+            places.push(joined.len() - 1);
+        }
+        for block in &mut joined {
+            block.context = block.context.map(|context| places[context]);
+        }
+        self.blocks = joined;
     }
 
     /// The headings above a block by their numbers, outermost first.
@@ -273,6 +297,77 @@ impl Scan<'_> {
     }
 }
 
+/// The labels of pairs by their numbers, in order. A run of pairs has two at least whose value is plainly one; a pair of
+/// words alone counts between two of those.
+fn pairs(text: &str, blocks: &[Block]) -> Vec<usize> {
+    let is_pair = |at: usize, is_value: fn(&str) -> bool| match blocks.get(at..at + 2) {
+        Some([label, value]) => {
+            let are_alike = [label, value].iter().all(|block| {
+                block.kind == PassageKind::Paragraph && block.headings == label.headings
+            });
+            are_alike
+                && is_label(&text[label.range.clone()])
+                && is_value(&text[value.range.clone()])
+        }
+        _ => false,
+    };
+    let (mut found, mut run) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    while at < blocks.len() {
+        let is_same_part = |first: &usize| blocks[*first].headings == blocks[at].headings;
+        if is_pair(at, is_plain_value) {
+            run.push(at);
+            at += 2;
+        } else if run.first().is_some_and(is_same_part)
+            && is_pair(at, is_label)
+            && is_pair(at + 2, is_plain_value)
+        {
+            run.extend([at, at + 2]);
+            at += 4;
+        } else {
+            flush(&mut run, &mut found);
+            at += 1;
+        }
+    }
+    flush(&mut run, &mut found);
+    found
+}
+
+fn flush(run: &mut Vec<usize>, found: &mut Vec<usize>) {
+    if run.len() > 1 {
+        found.append(run);
+    }
+    run.clear();
+}
+
+const LABEL_BYTES_MAX: usize = 60;
+const VALUE_BYTES_MAX: usize = 40;
+
+/// A few words that are no sentence.
+fn is_label(text: &str) -> bool {
+    text.len() <= LABEL_BYTES_MAX
+        && text.starts_with(char::is_uppercase)
+        && !text.ends_with(['.', '!', '?', '…', ';', ','])
+        && !text.contains(['\n', '[', '*', '`'])
+        && !text.contains(|c: char| c.is_ascii_digit())
+        && !is_answer(text)
+}
+
+/// A number with what it counts, or a yes or no.
+fn is_plain_value(text: &str) -> bool {
+    let number = text.trim_start_matches(['$', '€', '£', '~', '≈', '±', '<', '>', '-', '+', ' ']);
+    let is_number = number.starts_with(|c: char| c.is_ascii_digit())
+        && !text.ends_with(['!', '?', '…', ';', ','])
+        && !text.contains('\n');
+    text.len() <= VALUE_BYTES_MAX && (is_number || is_answer(text))
+}
+
+fn is_answer(text: &str) -> bool {
+    ["yes", "no", "n/a", "none", "true", "false"]
+        .iter()
+        .any(|answer| text.eq_ignore_ascii_case(answer))
+}
+
 /// Level and text of an ATX heading.
 pub(crate) fn heading(line: &str) -> Option<(u8, Range<usize>)> {
     let level = line.bytes().take_while(|&byte| byte == b'#').count();
@@ -320,6 +415,39 @@ pub(crate) fn is_delimiter(row: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::evidence::reading::blocks::*;
+
+    /// "The keyboard is hot swappable." was supported by the label alone, whose value was "No".
+    #[test]
+    fn labels_and_values_are_one_block() {
+        let check = |text: &str, expected: &[&str]| {
+            let found = Blocks::of(text);
+            let seen = found.blocks.iter().map(|block| &text[block.range.clone()]);
+            let seen: Vec<String> = seen.map(|block| block.replace("\n\n", "=")).collect();
+            assert_eq!(seen, expected);
+        };
+        check(
+            "Performance\n\nHot Swappable\n\nNo\n\nStem Type\n\nCherry MX\n\nTotal Travel\n\n4.14 mm\n\nBuy one:\n\n- Here",
+            &[
+                "Performance",
+                "Hot Swappable=No",
+                "Stem Type=Cherry MX",
+                "Total Travel=4.14 mm",
+                "Buy one:",
+                "Here",
+            ],
+        );
+        check(
+            "Chapter\n\n12\n\nIt began.",
+            &["Chapter", "12", "It began."],
+        );
+        check(
+            "Was it late?\n\nNo\n\nIt was early.\n\nNo",
+            &["Was it late?", "No", "It was early.", "No"],
+        );
+        let text = "Weight\n\n653 g\n\nWired\n\nYes\n\nIt has:\n\n- a fan";
+        let found = Blocks::of(text);
+        assert_eq!(found.blocks[3].context, Some(2));
+    }
 
     #[test]
     fn a_heading_in_an_item_stands_over_what_follows() {

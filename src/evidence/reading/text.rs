@@ -68,6 +68,16 @@ pub(crate) fn plain(markdown: &str) -> String {
     folded(&plain)
 }
 
+/// The same of a unit, which holds a blank line only between a label and its value.
+pub(crate) fn plain_unit(markdown: &str) -> String {
+    match markdown.split_once("\n\n") {
+        Some((label, value)) => {
+            format!("{}: {}", plain(label).trim_end_matches(':'), plain(value))
+        }
+        None => plain(markdown),
+    }
+}
+
 /// The cells of a table's row. A pipe in a cell is escaped.
 pub(crate) fn cells(row: &str) -> Vec<&str> {
     let row = row.trim();
@@ -465,6 +475,8 @@ mod tests {
         check("[^1] a] b[ `c", "[^1] a] b[ c");
         check("> quoted\n> more", "quoted more");
         check("3.5 is no list", "3.5 is no list");
+        assert_eq!(plain_unit("Weight\n\n**653** g"), "Weight: 653 g");
+        assert_eq!(plain_unit("Weight of\nit"), "Weight of it");
         check("one<br>two <br /> three <b", "one two three <b");
     }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::bundle::values::stated_date;
-use crate::evidence::reading::text::{bounded, cells, head, plain, stem, words};
+use crate::evidence::reading::text::{bounded, cells, head, plain, plain_unit, stem, words};
 use crate::evidence::report::fragment::link;
 use crate::evidence::report::speaker::speaker;
 use crate::evidence::{Finding, Match, Stance};
@@ -80,6 +80,7 @@ impl Citation {
             (PassageKind::Item, Some(lead_in)) if lead_in.trim_end().ends_with([':', '：']) => {
                 format!("{} {}", plain(lead_in), plain(&self.excerpt))
             }
+            (PassageKind::Paragraph, _) => paired(plain_unit(&self.excerpt)),
             _ => paired(plain(&self.excerpt)),
         };
         bounded(&spoken, characters)
@@ -230,7 +231,10 @@ pub(crate) fn citation(index: usize, finding: &Finding, text: &str, url: &str) -
         finding.kind,
         PassageKind::Row | PassageKind::Code | PassageKind::Heading
     );
-    let quote = paired(plain(excerpt));
+    let quote = paired(match finding.kind {
+        PassageKind::Paragraph => plain_unit(excerpt),
+        _ => plain(excerpt),
+    });
     Citation {
         id: citation_id(index),
         url: url.to_owned(),
@@ -347,6 +351,10 @@ mod tests {
             "We offer: tea"
         );
         assert_eq!(spoken(PassageKind::Item, "We offer.", "tea"), "tea");
+        assert_eq!(
+            spoken(PassageKind::Paragraph, "", "Hot swappable\n\nNo"),
+            "Hot swappable: No"
+        );
         assert_eq!(
             spoken(PassageKind::Paragraph, "", &"a ".repeat(100))
                 .chars()

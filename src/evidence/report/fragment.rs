@@ -39,6 +39,12 @@ fn ends(kind: PassageKind, slice: &str) -> Option<(String, Option<String>)> {
         let first = cells.next()?;
         return Some((first, cells.next_back()));
     }
+    // Nor is that of a label and its value.
+    if kind == PassageKind::Paragraph
+        && let Some((label, value)) = slice.split_once("\n\n")
+    {
+        return Some((plain(label), Some(plain(value))));
+    }
     let text = plain(slice);
     if text.is_empty() {
         return None;
@@ -89,6 +95,12 @@ mod tests {
             PassageKind::Row,
             "| Basalt | | €9.20 |",
             Some("http://x.test/a#plans:~:text=Basalt,%E2%82%AC9.20"),
+        );
+        check(
+            page,
+            PassageKind::Paragraph,
+            "Weight\n\n653 g",
+            Some("https://x.test/a#:~:text=Weight,653%20g"),
         );
         check(
             page,
