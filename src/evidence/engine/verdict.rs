@@ -394,7 +394,7 @@ impl Judge<'_> {
         let mut order: Vec<usize> = (0..alone.len()).collect();
         for (ranked, verdict) in ranked.iter_mut().zip(&alone) {
             ranked.score += RELEVANCE * relevance(verdict);
-            ranked.read = Some(verdict.clone());
+            ranked.read = Some(*verdict);
         }
         let score = |at: &usize| ranked[*at].score;
         order.sort_by(|one, other| score(other).total_cmp(&score(one)).then(one.cmp(other)));
