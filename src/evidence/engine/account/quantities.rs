@@ -710,9 +710,9 @@ impl Reader<'_> {
                     && is_content(&piece.low)
             };
             let words = self.pieces.get(at..next).unwrap_or_default().iter();
-            let stems = words.filter(is_word).map(|piece| known().stem(&piece.low));
+            let mut stems = words.filter(is_word).map(|piece| known().stem(&piece.low));
             match next - at {
-                1 => match stems.last() {
+                1 => match stems.next_back() {
                     Some(stem) => things.push(stem),
                     None => break,
                 },
