@@ -5,6 +5,7 @@ mod attributes;
 mod builder;
 mod charset;
 mod dates;
+mod doubled;
 mod escape;
 mod fallback;
 mod html;
@@ -337,7 +338,7 @@ impl Converter {
         mut bytes: Vec<u8>,
         mark_length: usize,
     ) -> Result<(), ConvertError> {
-        let mut decoding = Decoding::of(encoding);
+        let mut decoding = Decoding::of_page(encoding, &bytes[mark_length..]);
         let mut sink = match self.settings.kind {
             ContentKind::Html if self.narrowing.is_none() => Sink::Html(Box::new(self.reader())),
             _ => Sink::Text(String::new()),

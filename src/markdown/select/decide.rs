@@ -3,9 +3,10 @@
 
 use std::collections::HashSet;
 
-use super::super::outline::{Outline, Shape};
+use super::super::outline::{Outline, PAGE, Role, Shape};
 use super::Selected;
 use super::bylines;
+use super::cards;
 use super::comments;
 use super::hints::Hints;
 use super::images;
@@ -41,6 +42,7 @@ pub(super) fn decide(
     let threshold = (strictness * expected / 2.0).clamp(0.15, 0.75);
     let mut is_kept: Vec<bool> = chances.iter().map(|&chance| chance >= threshold).collect();
     long::keep_long(outline, &mut is_kept);
+    cards::drop_few(outline, &mut is_kept);
     let said_title = title;
     // Whether a title belongs to the content is a matter of taste: a small doubt is enough to keep it.
     let title = title.filter(|&at| chances[at] * 2.0 >= threshold);
@@ -69,6 +71,7 @@ pub(super) fn decide(
         comments::drop_last_label(outline, &mut is_kept);
     }
     images::keep_images(outline, &mut is_kept);
+    drop_consent(outline, &mut is_kept);
     let mut kept: Vec<usize> = (0..blocks.len()).filter(|&at| is_kept[at]).collect();
     if kept.is_empty() {
         let most =
@@ -110,6 +113,20 @@ fn expected_f1(outline: &Outline, chances: &[f32]) -> f32 {
     best
 }
 
+/// A banner that asks for consent to cookies is no content of a page that has any.
+fn drop_consent(outline: &Outline, is_kept: &mut [bool]) {
+    let mut asks = vec![false; outline.nodes.len()];
+    for (id, node) in outline.nodes.iter().enumerate().skip(PAGE as usize + 1) {
+        asks[id] = node.role == Role::Consent || asks[node.parent as usize];
+    }
+    let asks = |at: usize| asks[outline.blocks[at].node as usize];
+    if (0..is_kept.len()).any(|at| is_kept[at] && !asks(at)) {
+        for (at, is_kept) in is_kept.iter_mut().enumerate() {
+            *is_kept &= !asks(at);
+        }
+    }
+}
+
 fn drop_repeated(outline: &Outline, voices: Option<&Voices>, kept: &mut Vec<usize>) {
     let mut seen: HashSet<(u32, &str)> = HashSet::new();
     let mut headings: HashSet<(u32, &str)> = HashSet::new();
@@ -138,4 +155,21 @@ fn drop_repeated(outline: &Outline, voices: Option<&Voices>, kept: &mut Vec<usiz
             .iter()
             .any(|&node| matches!(outline.node(node).shape, Shape::Cell { .. }))
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::kept_by;
+    use super::*;
+
+    /// On pages with little prose the model kept the banner, because it is a sentence.
+    #[test]
+    fn a_banner_that_asks_for_consent_is_no_content() {
+        let banner = "<div id=cookie-banner class=cookie-consent><p>This gate uses cookies.</div>";
+        assert_eq!(
+            kept_by(drop_consent, &format!("{banner}<p>A gate")),
+            ["A gate"]
+        );
+        assert_eq!(kept_by(drop_consent, banner).len(), 1);
+    }
 }

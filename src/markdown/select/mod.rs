@@ -4,6 +4,7 @@
 //! The model is made by `data/selection/train.py` from the rows that this very code writes.
 
 mod bylines;
+mod cards;
 mod columns;
 mod comments;
 pub(super) mod counts;
