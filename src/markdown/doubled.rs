@@ -17,20 +17,11 @@ pub(super) fn encoding_before(
     head: &[u8],
     declared: Option<&'static Encoding>,
 ) -> Option<&'static Encoding> {
-    let text = match std::str::from_utf8(head) {
-        Ok(text) => text,
-        // The last character is cut.
-        Err(error) if error.error_len().is_none() => {
-            std::str::from_utf8(&head[..error.valid_up_to()]).ok()?
-        }
-        Err(_) => return None,
-    };
+    let text = whole_characters(head)?;
     if text.is_ascii() {
         return None;
     }
-    // A character may be cut here, too; none goes beyond a tag.
-    let end = text.rfind('>').map_or(text.len(), |at| at + 1);
-    let bytes: Option<Vec<u8>> = text[..end].chars().map(byte_of).collect();
+    let bytes: Option<Vec<u8>> = text.chars().map(byte_of).collect();
     let bytes = bytes?;
     let doubled = bytes.iter().filter(|byte| **byte >= 0xC0).count();
     let has_controls = text.contains(|c| ('\u{80}'..='\u{9F}').contains(&c));
@@ -38,11 +29,22 @@ pub(super) fn encoding_before(
         true => DOUBLED_WITH_CONTROLS_MIN,
         false => DOUBLED_MIN,
     };
-    if doubled >= doubled_min && std::str::from_utf8(&bytes).is_ok() {
+    if doubled >= doubled_min && whole_characters(&bytes).is_some() {
         return Some(UTF_8);
     }
     let wide = declared.filter(|encoding| WIDE.contains(encoding))?;
     is_wide(wide, &bytes).then_some(wide)
+}
+
+/// The text of bytes in UTF-8 of which the last character may be cut; none if they are something else.
+fn whole_characters(bytes: &[u8]) -> Option<&str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Some(text),
+        Err(error) if error.error_len().is_none() => {
+            std::str::from_utf8(&bytes[..error.valid_up_to()]).ok()
+        }
+        Err(_) => None,
+    }
 }
 
 /// Whether bytes are text in an encoding with two bytes a character, but for a few that were lost on the way. Letters with
