@@ -23,8 +23,7 @@ const TOPICAL: f64 = 0.35;
 /// Nearly word for word: what differs then is what is denied.
 const VERBATIM: f64 = 0.85;
 const VERBATIM_RUN: f64 = 0.3;
-/// From this coverage on, a passage that has the words on other sides of its verb is no paraphrase.
-const REORDERED: f64 = 0.9;
+const WHOLE: f64 = 0.95;
 /// A heading names what stands under it, and seldom says it. A question says nothing.
 const HEADING_PENALTY: f64 = 1.5;
 const QUESTION_PENALTY: f64 = 4.0;
@@ -432,11 +431,16 @@ impl Judge<'_> {
 }
 
 impl Judgement {
+    fn as_claim(&self) -> bool {
+        self.is_claim || self.asked == Asked::YesNo
+    }
+
     fn label(&self, section: &Section, denial: &Section) -> Label {
         let signals = &self.account.signals;
         // What the account finds contradicted is never plainly supported.
-        let is_turned = signals.exchanged > 0.0
-            || signals.swapped > 0.0 && signals.cov_r >= REORDERED && signals.is_row == 0.0;
+        // With all its words on other sides of its verb, a passage is no paraphrase.
+        let is_reordered = signals.cov_r >= WHOLE && signals.is_row == 0.0 && self.as_claim();
+        let is_turned = signals.exchanged > 0.0 || signals.swapped > 0.0 && is_reordered;
         let is_vetoed = signals.q_differs > 0.0 || is_turned;
         if signals.verbatim > 0.0 {
             Label::Supported
@@ -453,8 +457,8 @@ impl Judgement {
         }
     }
 
-    /// The best unit says the claim nearly word for word, and denies it: so the entailment model says, or where it has not read
-    /// it, by the words a negation or another number.
+    /// The best unit says the claim nearly word for word, and denies it by a negation, another number or an opposite; where
+    /// the entailment model has read it, in every word, and the model has to be sure.
     fn is_denied(&self) -> bool {
         let Some(best) = self.ranked.first() else {
             return false;
@@ -462,7 +466,10 @@ impl Judgement {
         let f = &best.candidate.features;
         let is_near = f.cov_r >= VERBATIM && f.lcs_r >= VERBATIM_RUN;
         match (&best.read, self.depth) {
-            (Some(verdict), _) => is_near && verdict.contradicted >= SURELY_DENIES,
+            (Some(verdict), _) => {
+                let differs = best.doubts.is_hard() || self.account.signals.q_differs > 0.0;
+                is_near && differs && f.cov_r >= WHOLE && verdict.contradicted >= SURELY_DENIES
+            }
             (None, Depth::Quick) if self.denial > self.support => {
                 (is_near && best.doubts.negation) || differs_by_number(f)
             }

@@ -168,8 +168,25 @@ pub(crate) fn are_exchanged(claim: &str, passage: &str) -> bool {
     false
 }
 
-/// So many content words on each side of a verb or preposition of a claim play a role beside it.
+/// So many content words on each side of a verb or preposition of a claim play a role beside it,
 const ROLES: usize = 2;
+/// and so many of a passage, which says more.
+const ROLES_OF_PASSAGE: usize = 4;
+
+fn near<'a>(side: &'a [&'a str]) -> &'a [&'a str] {
+    &side[..side.len().min(ROLES_OF_PASSAGE)]
+}
+
+/// The first content words behind "by" after a passive verb: who does it.
+fn agents(words: &[Word], verb: usize) -> Vec<&str> {
+    let behind = words[verb + 1..].iter().take_while(|word| !word.begins);
+    let after = behind.skip_while(|word| word.low != "by").skip(1);
+    after
+        .filter(|word| word.is_content)
+        .take(ROLES)
+        .map(|word| &*word.stem)
+        .collect()
+}
 
 /// Whether a claim turns round what a passage says: of two words, one left and one right of a shared verb or preposition,
 /// each stands on the other side in the passage, in the same voice; or both keep their places and the voice changes. Two that
@@ -211,21 +228,26 @@ pub(crate) fn are_swapped(claim: &str, passage: &str) -> bool {
             .filter(|(_, word)| is_pivot(word))
         {
             let [its_left, its_right] = sides(&passage, other);
-            let turns = !is_preposition && is_passive(&claim, at) != is_passive(&passage, other);
+            let (is_voiced, was_voiced) = (is_passive(&claim, at), is_passive(&passage, other));
+            // Only who does it changes sides with the voice.
+            let agents = match (is_preposition, is_voiced, was_voiced) {
+                (false, true, false) => Some(agents(&claim, at)),
+                (false, false, true) => Some(agents(&passage, other)),
+                _ => None,
+            };
             for (one, two) in left
                 .iter()
                 .flat_map(|one| right.iter().map(move |two| (*one, *two)))
             {
                 let is_straight = its_left.contains(&one) && its_right.contains(&two);
                 let is_crossed = its_right.contains(&one) && its_left.contains(&two);
-                if is_straight != is_crossed {
-                    let found = if is_crossed != turns {
-                        &mut turned
-                    } else {
-                        &mut kept
-                    };
-                    found.push((one, two));
-                }
+                let is_near = near(&its_right).contains(&one) && near(&its_left).contains(&two);
+                let (is_turned, is_kept) = match &agents {
+                    None => (is_crossed && is_near, is_straight),
+                    Some(agents) => (is_straight && agents.contains(&two), is_crossed),
+                };
+                turned.extend(is_turned.then_some((one, two)));
+                kept.extend(is_kept.then_some((one, two)));
             }
         }
     }
