@@ -215,13 +215,7 @@ impl Launched {
         {
             return NoStart::Sandbox;
         }
-        let line = said.lines().rev().find(|line| !line.trim().is_empty());
-        let line: String = line
-            .unwrap_or("it said nothing")
-            .chars()
-            .take(200)
-            .collect();
-        NoStart::Said(line)
+        NoStart::Said(reason(&said).chars().take(200).collect())
     }
 
     /// Resolves when the browser has ended by itself; what it started is ended then.
@@ -258,6 +252,14 @@ impl Drop for Launched {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// The line that says why a browser ended: the one before it gave up, since its other processes complain of that later; or else
+/// its last one.
+fn reason(said: &str) -> &str {
+    let lines = || said.lines().filter(|line| !line.trim().is_empty());
+    let fatal = lines().find(|line| line.contains(":FATAL:"));
+    fatal.or(lines().next_back()).unwrap_or("it said nothing")
 }
 
 /// Why a browser does not start.
@@ -312,6 +314,15 @@ mod tests {
         assert!(switches.contains(&UNSEEN[0].to_owned()));
         assert!(switches.contains(&"--js-flags=--jitless --max-old-space-size=256".to_owned()));
         assert!(switches.contains(&"--proxy-server=http://127.0.0.1:1".to_owned()));
+    }
+
+    #[test]
+    fn the_reason_is_the_line_before_the_browser_gave_up() {
+        let said = "[1:2:ERROR:bus.cc] no bus\n[1:1:FATAL:process_singleton_posix.cc:315] Socket path too long: /tmp/a\n\
+                    [2:2:ERROR:zygote_linux.cc:662] write: Broken pipe (32)\n\n";
+        assert!(reason(said).ends_with("Socket path too long: /tmp/a"));
+        assert_eq!(reason("a\nb\n \n"), "b");
+        assert_eq!(reason(""), "it said nothing");
     }
 
     #[test]

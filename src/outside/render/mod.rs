@@ -510,7 +510,7 @@ impl Scratch {
                 let _ = std::fs::remove_dir_all(entry.path());
             }
         }
-        let random = hex::encode(chance::bytes::<8>());
+        let random = hex::encode(chance::bytes::<4>());
         let path = parent.join(format!("{SCRATCH_PREFIX}{}-{random}", std::process::id()));
         std::fs::DirBuilder::new().mode(0o700).create(&path)?;
         Ok(Scratch(path))

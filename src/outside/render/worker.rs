@@ -35,8 +35,9 @@ const LAST_WORDS: Duration = Duration::from_millis(50);
 /// Processes that are looked through for those of a browser.
 const PROCESSES_MAX: usize = 100_000;
 
-/// What the folders of browsers are named by.
-const PROFILE_PREFIX: &str = "profile-";
+/// What the folders of browsers are named by. Short: the browser makes a socket some levels below, whose path may have 107 bytes
+/// (unix(7)), and Chromium ends at once where it has more.
+const PROFILE_PREFIX: &str = "p-";
 
 /// Where a worker stands.
 #[derive(Debug)]
@@ -153,7 +154,7 @@ impl Worker {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let profile = Folder(
             self.scratch
-                .join(format!("{PROFILE_PREFIX}{}-{number}", std::process::id())),
+                .join(format!("{PROFILE_PREFIX}{:x}-{number}", std::process::id())),
         );
         let relay = Relay::open(&self.egress, &job.token)
             .await
