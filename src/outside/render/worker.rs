@@ -92,7 +92,7 @@ impl Worker {
             () = closed(&mut from) => {
                 if !self.own_groups {
                     // The folder is of this one job, and a service that was killed does not remove it.
-                    let _ = std::fs::remove_dir(&self.scratch);
+                    remove_folder(&self.scratch);
                 }
                 return Ok(());
             }
