@@ -146,7 +146,7 @@ def list_nested(w, n):
 def list_links(w, n):
     """A list of works, each with a link and a line about it."""
     return "<ul>" + "".join(
-        f'<li><a href="/work/{at}">{w.say(w.title())}</a> {w.say(w.sentence())}</li>' for at in range(n)
+        f'<li><a href="/title/{at}">{w.say(w.title())}</a> {w.say(w.sentence())}</li>' for at in range(n)
     ) + "</ul>"
 
 
