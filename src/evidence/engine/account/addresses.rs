@@ -4,8 +4,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Bytes of one address, with its title, that are looked through.
-const ADDRESS_BYTES_MAX: usize = 4_096;
+use crate::evidence::reading::text::link_target;
 
 /// The text with a space for each byte of an address.
 pub(crate) fn without_addresses(text: &str) -> Cow<'_, str> {
@@ -30,7 +29,10 @@ fn addresses(text: &str) -> Vec<Range<usize>> {
     let mut at = 0;
     while let Some(start) = next(text, at) {
         let end = match text.as_bytes()[start] {
-            b']' => target_end(text, start + 1).map(|end| (start + 1, end)),
+            b']' => {
+                let open = start + 1;
+                link_target(&text[open..]).map(|length| (open, open + length))
+            }
             _ => {
                 let stops = |c: char| c.is_whitespace() || matches!(c, '<' | '>' | ')' | '"' | '|');
                 let length = text[start..].find(stops).unwrap_or(text.len() - start);
@@ -55,40 +57,6 @@ fn next(text: &str, at: usize) -> Option<usize> {
         behind.starts_with("://")
     });
     [link, web].into_iter().flatten().min().map(|by| at + by)
-}
-
-/// The end of a target that begins with this opening bracket: pointed or with balanced brackets, and a quoted title.
-fn target_end(text: &str, open: usize) -> Option<usize> {
-    let mut depth = 0_u32;
-    let (mut quote, mut is_pointed, mut is_escaped) = (None, false, false);
-    let mut before = ' ';
-    for (by, c) in text[open..].char_indices().take(ADDRESS_BYTES_MAX) {
-        if std::mem::take(&mut is_escaped) {
-            before = c;
-            continue;
-        }
-        match (c, quote) {
-            ('\\', _) => is_escaped = true,
-            ('\n', None) if is_pointed => return None,
-            (c, Some(sign)) if c == sign => quote = None,
-            (_, Some(_)) => {}
-            ('>', None) if is_pointed => is_pointed = false,
-            (_, None) if is_pointed => {}
-            ('<', None) if before == '(' => is_pointed = true,
-            ('"' | '\'', None) if before.is_whitespace() => quote = Some(c),
-            ('(', None) => depth += 1,
-            (')', None) => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(open + by + 1);
-                }
-            }
-            _ => {}
-        }
-        before = c;
-    }
-    // A quotation mark or a bracket that nothing closes: up to the first one that could be the end.
-    text[open..].find(')').map(|by| open + by + 1)
 }
 
 #[cfg(test)]
@@ -116,6 +84,6 @@ mod tests {
         check("![Map 3](m-12.png) shows it.", "![Map 3] shows it.");
         check("See https://a.test/2024-09-12/ü now.", "See now.");
         check("A [note](see 3", "A [note](see 3");
-        check("A [note](/a \"open 3) here.", "A [note] here.");
+        check("A [note](/a \"open 3) here.", "A [note](/a \"open 3) here.");
     }
 }
