@@ -423,14 +423,16 @@ start() {
 is_healthy() {
 	[ -z "$DRY_RUN" ] || return 0
 	# What stops sales from outside, such as a facilitator that is down, is no reason to go back.
-	"$BIN" healthcheck --running --wait "$HEALTH_SECONDS" --config "$CONFIG"
+	# Whether it sells is not known yet: last_word says so.
+	"$BIN" healthcheck --running --wait "$HEALTH_SECONDS" --config "$CONFIG" >/dev/null
 }
 
 # What it has come to: running is not yet selling.
 last_word() {
 	[ -z "$DRY_RUN" ] || return 0
 	version=$(fact "$NEW_VERSION" version)
-	if why=$("$BIN" healthcheck --wait 10 --config "$CONFIG" 2>&1); then
+	if why=$("$BIN" healthcheck --wait 30 --config "$CONFIG" 2>&1); then
+		say "$why"
 		say "$NAME $version is running and accepting payments. Check everything with: $BIN doctor --config $CONFIG"
 	else
 		say "$NAME $version is running, but it does NOT sell yet: ${why#"$NAME: "}"
@@ -454,7 +456,7 @@ roll_back() {
 	fi
 	systemctl start "$NAME.socket" || true
 	systemctl start --no-block "$NAME.service" || true
-	"$BIN" healthcheck --wait "$HEALTH_SECONDS" --config "$CONFIG" ||
+	is_healthy ||
 		fail "the previous version was restored but is not healthy either; see: journalctl -u $NAME"
 	fail "the upgrade was rolled back; version $(fact "$OLD_VERSION" version) is running again"
 }
