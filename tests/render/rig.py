@@ -69,8 +69,8 @@ def is_ours(pid):
 
 
 def is_main_browser(words):
-    """The browser itself, and none of its children."""
-    return "--remote-debugging-pipe" in words and not any(word.startswith("--type=") for word in words)
+    """The browser itself, and none of its children; `unshare`, which becomes it, has switches of its own."""
+    return "--remote-debugging-pipe" in words and os.path.basename(words[0]) != "unshare" and not any(word.startswith("--type=") for word in words)
 
 
 def command(pid):
