@@ -264,6 +264,10 @@ impl Appliance {
         }
         // It lies beside the data file and means nothing without its process.
         let _ = std::fs::remove_file(&self.socket);
+        // The process may end before the last task that holds the renderer is dropped.
+        if let Some(renderer) = &self.app.outside.renderer {
+            renderer.remove_scratch();
+        }
         let closed = match self.app.store.clone().close().await {
             Ok(()) => true,
             Err(error) => {

@@ -246,6 +246,13 @@ impl Renderer {
         }
     }
 
+    /// Removes the folder of the browsers' profiles; nothing can be rendered afterwards. Else it goes with the last copy.
+    pub fn remove_scratch(&self) {
+        if let Some(scratch) = &self.shared.scratch {
+            remove_folder(&scratch.0);
+        }
+    }
+
     pub fn settings(&self) -> &RendererSettings {
         &self.shared.settings
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use rustix::process::getuid;
+use rustix::process::{Pid, Signal, getpgid, getpgrp, getpid, getuid, kill_process};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, copy_bidirectional};
 use tokio::net::{TcpListener, UnixListener, UnixStream};
 use tokio::sync::Semaphore;
@@ -91,7 +91,9 @@ impl Worker {
             // Nothing more is said to us: this is the caller's end, or the end of its process.
             () = closed(&mut from) => {
                 if !self.own_groups {
-                    // The folder is of this one job, and a service that was killed does not remove it.
+                    // A service that was killed ends nothing and does not remove the folder, which is of this one job. The
+                    // browser's other processes live a moment longer than the browser, and make anew what they write to.
+                    end_rest_of_group();
                     remove_folder(&self.scratch);
                 }
                 return Ok(());
@@ -270,27 +272,57 @@ impl Drop for Relay {
     }
 }
 
+/// Ends what else is in the process group that this process leads, and waits for a moment until nothing of it runs.
+fn end_rest_of_group() {
+    let leader = getpid();
+    if getpgrp() != leader {
+        return;
+    }
+    for _ in 0..50 {
+        let mut rest = processes()
+            .filter(|id| *id != leader && getpgid(Some(*id)) == Ok(leader) && runs(*id))
+            .peekable();
+        if rest.peek().is_none() {
+            return;
+        }
+        for id in rest {
+            let _ = kill_process(id, Signal::KILL);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Whether a process is more than an exit code that nobody has read yet (proc(5): the state follows the name in brackets).
+fn runs(id: Pid) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").map(|(_, rest)| rest);
+    state.is_some_and(|state| !state.starts_with(['Z', 'X']))
+}
+
+/// All processes that this one sees.
+fn processes() -> impl Iterator<Item = Pid> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .take(PROCESSES_MAX)
+        .filter_map(|entry| Pid::from_raw(entry.file_name().to_string_lossy().parse().ok()?))
+}
+
 /// Whether every process with a page below this browser is confined by a system call filter, which Chromium's sandbox sets
 /// last. `None` if there is no such process.
 fn is_sandboxed(browser: u32) -> Option<bool> {
     let mut parents = HashMap::new();
     let mut renderers = Vec::new();
-    for entry in std::fs::read_dir("/proc")
-        .ok()?
-        .flatten()
-        .take(PROCESSES_MAX)
-    {
-        let Ok(id) = entry.file_name().to_string_lossy().parse::<u32>() else {
-            continue;
-        };
-        let status = std::fs::read_to_string(entry.path().join("status")).unwrap_or_default();
+    for id in processes() {
+        let read = |name: &str| std::fs::read(format!("/proc/{id}/{name}")).unwrap_or_default();
+        let id = id.as_raw_nonzero().get().cast_unsigned();
+        let status = read("status");
+        let status = String::from_utf8_lossy(&status);
         let field = |name: &str| -> Option<u32> {
             let line = status.lines().find_map(|line| line.strip_prefix(name))?;
             line.trim().parse().ok()
         };
         parents.insert(id, field("PPid:").unwrap_or(0));
-        let command = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        if memchr::memmem::find(&command, b"--type=renderer").is_some() {
+        if memchr::memmem::find(&read("cmdline"), b"--type=renderer").is_some() {
             renderers.push((id, field("Seccomp:") == Some(2)));
         }
     }
