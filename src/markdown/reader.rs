@@ -129,7 +129,20 @@ impl Reader {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<Builder, ConvertError> {
+    pub(super) fn finish(self) -> Result<Builder, ConvertError> {
+        let slice_bytes = self.slice_bytes;
+        let mut builder = self.end()?;
+        // Once: what is in there may begin a title without an end again.
+        let Some(page) = builder.end_title() else {
+            return Ok(builder);
+        };
+        let mut reader = Reader::with_slices(builder, slice_bytes);
+        reader.read(&page)?;
+        drop(page);
+        reader.end()
+    }
+
+    fn end(mut self) -> Result<Builder, ConvertError> {
         self.give()?;
         self.rewriter.end().map_err(in_our_words)?;
         self.source.read_on(&mut self.texts.borrow_mut(), true);
@@ -258,6 +271,9 @@ impl Source {
 
     fn write_text(&mut self, kind: Kind, until: usize) {
         let text = self.window.get(self.read..until).unwrap_or_default();
+        if kind == Kind::Characters {
+            self.builder.title_source(text);
+        }
         match kind {
             Kind::Raw => {}
             Kind::Characters if text.contains('&') => {

@@ -23,6 +23,7 @@ fn is_control(text: &str) -> bool {
 impl Builder {
     /// A block begins or ends here; inside preformatted text that is only a new line.
     pub(super) fn cut(&mut self, ends_preformatted: bool) {
+        self.seams.clear();
         if self.preformatted.is_none() || ends_preformatted {
             self.finish_block();
         } else if !self.writer.is_at_line_start() {

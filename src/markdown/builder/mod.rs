@@ -13,6 +13,7 @@ mod images;
 mod implied;
 mod math;
 mod mathml;
+mod seams;
 mod skipped;
 pub(super) mod voices;
 
@@ -65,6 +66,7 @@ pub(super) struct Builder {
     tables: Vec<OpenTable>,
     classes: classes::Classes,
     voices: voices::Voices,
+    seams: seams::Seams,
     /// The block being read holds the name of an author or a date.
     is_byline: bool,
 }
@@ -129,6 +131,7 @@ impl Builder {
             tables: Vec::new(),
             classes: classes::Classes::default(),
             voices: voices::Voices::default(),
+            seams: seams::Seams::default(),
             is_byline: false,
         }
     }
@@ -154,10 +157,13 @@ impl Builder {
             Tag::Base => self.links.set_base(attributes),
             Tag::Break => self.line_break(),
             Tag::Rule => self.rule(),
-            Tag::Image => self.image(attributes),
+            Tag::Image => {
+                self.seams.join();
+                self.image(attributes);
+            }
             Tag::Source => self.images.source = self.links.source(attributes),
             Tag::Input => self.input(attributes),
-            Tag::Void => {}
+            Tag::Void => self.seams.join(),
             _ => {
                 if tag == Tag::Time {
                     self.collected.time(attributes);
@@ -179,7 +185,10 @@ impl Builder {
         match tag {
             Tag::Break => self.line_break(),
             _ if tag.is_block() => self.end_block(name, tag),
-            _ => self.end_inline(name, tag),
+            _ => {
+                self.seams.end();
+                self.end_inline(name, tag);
+            }
         }
     }
 
@@ -192,6 +201,7 @@ impl Builder {
             (None, None) if matches!(text, "$\\begingroup$" | "$\\endgroup$") => {}
             (None, None) => {
                 if !self.math_text(text) {
+                    self.part_from_before(text);
                     self.voice_text(text);
                     match self.full || self.writer.is_in_code() {
                         true => self.writer.text(text),
@@ -215,6 +225,23 @@ impl Builder {
             }
             _ => {}
         }
+    }
+
+    /// The source of the text that comes next, if it stands in a `<title>`.
+    pub(super) fn title_source(&mut self, source: &str) {
+        if self.skipping == Some(Tag::Title) {
+            self.collected.title_source(source);
+        }
+    }
+
+    /// The page behind a `<title>` whose end tag is missing, which has swallowed it.
+    pub(super) fn end_title(&mut self) -> Option<String> {
+        if self.skipping != Some(Tag::Title) {
+            return None;
+        }
+        self.close_down_to(0);
+        let page = self.collected.end_title();
+        (!page.is_empty()).then_some(page)
     }
 
     /// Whether there is more text than any document may have.
@@ -282,7 +309,11 @@ impl Builder {
             let signs = signs.unwrap_or_default();
             self.is_byline |= tag == Tag::Time || signs.is_byline;
             open.place = self.begin_voice(name, tag, attributes, signs.talk);
-            if !self.begin_inline(&mut open, attributes) {
+            let is_known = self.begin_inline(&mut open, attributes);
+            if open.effect != Effect::Skip {
+                self.begin_seam(name, tag, attributes);
+            }
+            if !is_known {
                 return;
             }
         }

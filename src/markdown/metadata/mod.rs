@@ -37,6 +37,7 @@ const FIELD_BYTES_MAX: usize = 4096;
 const FIELDS_MAX: usize = 200;
 const NOSCRIPT_BYTES_MAX: usize = 256 * 1024;
 const HIDDEN_BYTES_MAX: usize = 64 * 1024;
+const IN_TITLE_BYTES_MAX: usize = 2 * 1024 * 1024;
 const COMMENTS_MAX: usize = 16;
 const COMMENT_BYTES_MAX: usize = 1_024;
 
@@ -44,6 +45,8 @@ const COMMENT_BYTES_MAX: usize = 1_024;
 pub(super) struct Collected {
     title: String,
     titles: u32,
+    /// Markup in a `<title>` that has not ended, as far as it fits: the whole page, if its end tag is missing.
+    in_title: String,
     language: Option<String>,
     links: HeadLinks,
     /// Name (lower case) and content, in page order.
@@ -154,7 +157,10 @@ impl Collected {
     /// An element begins whose content is not text of the page.
     pub(super) fn begin_skipped(&mut self, tag: Tag, attributes: &Attributes<'_>) {
         match tag {
-            Tag::Title => self.titles += 1,
+            Tag::Title => {
+                self.titles += 1;
+                self.in_title.clear();
+            }
             Tag::Noscript => self.noscript.push('\n'),
             Tag::Script => self.scripts.begin(attributes),
             _ => {}
@@ -170,6 +176,25 @@ impl Collected {
             // What is hidden from readers is not hidden from an agent that is given the source.
             self.hidden.push_str(text);
         }
+    }
+
+    /// The source of a title's text. From its first tag on it may be more than the title.
+    pub(super) fn title_source(&mut self, source: &str) {
+        let start = match self.in_title.is_empty() {
+            true => source.find('<').unwrap_or(source.len()),
+            false => 0,
+        };
+        let markup = within(&self.in_title, &source[start..], IN_TITLE_BYTES_MAX);
+        self.in_title.push_str(markup);
+    }
+
+    /// Ends a title whose end tag is missing before its first tag, and gives the page behind it.
+    pub(super) fn end_title(&mut self) -> String {
+        if self.titles == 1 {
+            let length = self.title.find('<').unwrap_or(self.title.len());
+            self.title.truncate(length);
+        }
+        std::mem::take(&mut self.in_title)
     }
 
     pub(super) fn comment(&mut self, text: &str) {

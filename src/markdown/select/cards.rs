@@ -10,7 +10,8 @@ use super::long::templates;
 const ALIKE_MIN: u32 = 5;
 /// They are dropped if the model keeps less than so many of a hundred of their words,
 const KEPT_PERCENT_MIN: u64 = 25;
-/// and if these are not more than so many of a hundred of all that it keeps: an article may stand among comments.
+/// and if what all such groups would lose is not more than so many of a hundred of all that it keeps: an article may stand
+/// among comments.
 const PAGE_PERCENT_MAX: u64 = 25;
 
 #[derive(Clone, Copy, Default)]
@@ -36,11 +37,15 @@ pub(super) fn drop_few(outline: &Outline, is_kept: &mut [bool]) {
         alike.words += words;
         alike.kept_words += kept_words;
     }
+    let is_much = |words: u64| words * 100 > page_words * PAGE_PERCENT_MAX;
     groups.retain(|_, alike| {
         alike.count >= ALIKE_MIN
             && alike.kept_words * 100 < alike.words * KEPT_PERCENT_MIN
-            && alike.kept_words * 100 <= page_words * PAGE_PERCENT_MAX
+            && !is_much(alike.kept_words)
     });
+    if is_much(groups.values().map(|alike| alike.kept_words).sum()) {
+        return;
+    }
     for (block, is_kept) in outline.blocks.iter().zip(is_kept) {
         *is_kept &= block.words == 0 || !groups.contains_key(&template(block));
     }
@@ -75,5 +80,10 @@ mod tests {
             11
         );
         assert_eq!(kept(&lines(9)), 1);
+        // Of several kinds, each of which is little of the page and all of which are much of it.
+        let kind = |number| lines(4).replace("<ul>", &format!("<ul class=kind-{number}>"));
+        let kinds: String = (0..9).map(kind).collect();
+        assert_eq!(kept(&format!("{text}{kinds}")), 18);
+        assert_eq!(kept(&format!("{}{kinds}", text.repeat(9))), 81);
     }
 }

@@ -11,6 +11,7 @@ use super::comments;
 use super::hints::Hints;
 use super::images;
 use super::long;
+use super::notes;
 use super::reference;
 use super::repair::repair;
 use super::shares;
@@ -54,6 +55,7 @@ pub(super) fn decide(
             *is_kept = include_comments;
         }
     }
+    notes::keep_notes(outline, &mut is_kept);
     let voices = match hints.is_talk || include_comments {
         true => Voices::of(outline),
         false => None,

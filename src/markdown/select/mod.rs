@@ -16,6 +16,7 @@ mod images;
 mod long;
 pub(super) mod model;
 pub(super) mod names;
+mod notes;
 mod once;
 mod reference;
 mod repair;

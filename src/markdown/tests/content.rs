@@ -269,3 +269,24 @@ fn warnings_say_what_to_doubt() {
     let chinese = "汉字".repeat(60);
     assert_eq!(full_page(&chinese).warnings, []);
 }
+
+/// A title without an end tag swallows the page, in browsers too; other readers end it at its first tag.
+#[test]
+fn a_title_without_its_end_tag_ends_at_its_first_tag() {
+    let page = |title: &str| {
+        let html =
+            format!("<head>{title}</head><body><h1>Boats</h1><p>Sails &amp; oars &lt;b></body>");
+        convert(settings(ContentKind::Html), html.as_bytes())
+    };
+    let found = page("<title>Boats &amp; quays").expect("the page converts");
+    assert_eq!(found.metadata.title.as_deref(), Some("Boats & quays"));
+    assert_eq!(found.markdown.trim_end(), "# Boats\n\nSails & oars \\<b>");
+    assert!(
+        found
+            .warnings
+            .iter()
+            .all(|warning| *warning != Warning::Truncated)
+    );
+    // Once: a page of such titles would be read again for each.
+    assert_eq!(page("<title>Boats<title>").err(), Some(ConvertError::Empty));
+}

@@ -349,3 +349,37 @@ fn formulas_hold_no_markup() {
     check(&formula("[b](javascript:c)"), "a$[b] (javascript:c)$");
     check(&formula("b<!--c"), "a$b< !--c$");
 }
+
+/// Style sheets show them apart: `Price12` and `AuthorJane` were no words.
+#[test]
+fn a_label_is_parted_from_its_value() {
+    check("<span class=k>Price</span><span>12 €</span>", "Price 12 €");
+    check("<span>Author</span><b class=v>Jane</b>", "Author **Jane**");
+    check(
+        "<a href=/a>Gates</a><a href=/b>Fences</a>",
+        "[Gates](https://example.org/a) [Fences](https://example.org/b)",
+    );
+    check(
+        "<p><b><span class=k>Rated</span></b><span class=i></span><span class=v><i>5</i></span>",
+        "**Rated** *5*",
+    );
+    check("<span class=k>12</span><time>May</time>", "12 May");
+    // Words and numbers that are split.
+    for (html, text) in [
+        ("<span class=a>F</span><span class=b>ences</span>", "Fences"),
+        ("<span class=a>ga</span><span class=b>te</span>", "gate"),
+        ("<span class=a>1</span><span class=b>2</span>", "12"),
+        ("<span class=a>1</span><span class=b>st</span>", "1st"),
+        ("<span class=a>A</span><span class=b>4</span>", "A4"),
+        ("<span>You</span><span>Tube</span>", "YouTube"),
+        ("i<b class=a>Phone</b>", "i**Phone**"),
+        ("<span class=a>x</span><sup class=b>2</sup>", "x^2"),
+        ("<span class=a>x</span><sub class=b>2</sub>", "x2"),
+        ("<span class=a>x</span><wbr><span class=b>Y</span>", "xY"),
+        ("<span class=a>x</span>y<span class=b>Y</span>", "xyY"),
+        ("<code><i class=a>x</i><i class=b>Y</i></code>", "`xY`"),
+        ("<p><span class=a>x<p><span class=b>Y", "x\n\nY"),
+    ] {
+        check(html, text);
+    }
+}
