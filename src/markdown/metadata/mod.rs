@@ -194,6 +194,8 @@ impl Collected {
             let length = self.title.find('<').unwrap_or(self.title.len());
             self.title.truncate(length);
         }
+        // The last character may not have fitted.
+        self.is_broken_off = self.in_title.len() + 4 > IN_TITLE_BYTES_MAX;
         std::mem::take(&mut self.in_title)
     }
 
@@ -211,7 +213,7 @@ impl Collected {
 
     /// The page has ended.
     pub(super) fn finish(&mut self, is_broken_off: bool) {
-        self.is_broken_off = is_broken_off;
+        self.is_broken_off |= is_broken_off;
         self.json_ld = JsonLd::read(&self.scripts.json_ld);
     }
 }

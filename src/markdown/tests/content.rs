@@ -287,6 +287,15 @@ fn a_title_without_its_end_tag_ends_at_its_first_tag() {
             .iter()
             .all(|warning| *warning != Warning::Truncated)
     );
+    let long = page(&format!(
+        "<title>Boats{}",
+        "<p>Sails and oars".repeat(200_000)
+    ));
+    assert!(
+        long.expect("the page converts")
+            .warnings
+            .contains(&Warning::Truncated)
+    );
     // Once: a page of such titles would be read again for each.
     assert_eq!(page("<title>Boats<title>").err(), Some(ConvertError::Empty));
 }
