@@ -11,7 +11,8 @@ const SUBSCRIPT: Name = Name::new("sub");
 /// Of the open inline elements and of those that ended last.
 #[derive(Debug, Default)]
 pub(super) struct Seams {
-    /// A bit for each open element, the innermost lowest: whether it is named. Deeper ones than it holds count as not named.
+    /// A bit for each open element, the innermost lowest: whether it has a class. Deeper ones than it holds count as
+    /// without.
     open: u64,
     /// The element that ended behind the last text,
     ended: Option<bool>,
@@ -20,11 +21,11 @@ pub(super) struct Seams {
 }
 
 impl Seams {
-    /// An inline element begins. A class or an address of its own says that it is a thing of its own.
-    pub(super) fn begin(&mut self, is_named: bool) {
-        self.open = self.open << 1 | u64::from(is_named);
+    /// An inline element begins. A class says that it is a thing of its own.
+    pub(super) fn begin(&mut self, has_class: bool) {
+        self.open = self.open << 1 | u64::from(has_class);
         if self.ended.is_some() && self.begun.is_none() {
-            self.begun = Some(is_named);
+            self.begun = Some(has_class);
         }
     }
 
@@ -60,9 +61,7 @@ impl Builder {
             let href = attributes.raw("href");
             tag == Tag::Anchor && href.is_some_and(|href| href.starts_with('#'))
         };
-        let has_class = attributes.raw("class").is_some();
-        self.seams
-            .begin(has_class || matches!(tag, Tag::Anchor | Tag::Time));
+        self.seams.begin(attributes.raw("class").is_some());
         if tag == Tag::Superscript || name == SUBSCRIPT || leads_to_note() {
             self.seams.join();
         }

@@ -356,7 +356,7 @@ fn a_label_is_parted_from_its_value() {
     check("<span class=k>Price</span><span>12 €</span>", "Price 12 €");
     check("<span>Author</span><b class=v>Jane</b>", "Author **Jane**");
     check(
-        "<a href=/a>Gates</a><a href=/b>Fences</a>",
+        "<a class=tag href=/a>Gates</a><a href=/b>Fences</a>",
         "[Gates](https://example.org/a) [Fences](https://example.org/b)",
     );
     check(
@@ -372,6 +372,7 @@ fn a_label_is_parted_from_its_value() {
         ("<span class=a>1</span><span class=b>st</span>", "1st"),
         ("<span class=a>A</span><span class=b>4</span>", "A4"),
         ("<span>You</span><span>Tube</span>", "YouTube"),
+        ("<i>You</i><b>Tube</b>", "*You***Tube**"),
         ("i<b class=a>Phone</b>", "i**Phone**"),
         ("<span class=a>x</span><sup class=b>2</sup>", "x^2"),
         ("<span class=a>x</span><sub class=b>2</sub>", "x2"),
