@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use rcgen::{KeyIdMethod, SerialNumber};
@@ -22,16 +22,14 @@ fn authority(window: Option<(&'static str, &'static str)>) -> (String, Receiver<
     let address = format!("{base}/directory");
     thread::spawn(move || {
         for stream in listener.incoming() {
-            let stream = stream.expect("a connection");
-            if tell.send(answer(stream, &base, window)).is_err() {
-                return;
-            }
+            answer(stream.expect("a connection"), &base, window, &tell);
         }
     });
     (address, asked)
 }
 
-fn answer(mut stream: TcpStream, base: &str, window: Option<(&str, &str)>) -> String {
+/// Tells what is asked for before it answers: who has the answer looks for it.
+fn answer(mut stream: TcpStream, base: &str, window: Option<(&str, &str)>, tell: &Sender<String>) {
     let mut reader = BufReader::new(stream.try_clone().expect("a descriptor"));
     let mut head = Vec::new();
     while head.last().is_none_or(|line: &String| !line.is_empty()) {
@@ -49,6 +47,7 @@ fn answer(mut stream: TcpStream, base: &str, window: Option<(&str, &str)>) -> St
     let mut body = vec![0; length];
     reader.read_exact(&mut body).expect("a body");
     let (asked, _) = head[0].rsplit_once(' ').expect("a version");
+    let _ = tell.send(asked.to_owned());
     let body = match (asked, window) {
         ("GET /directory", _) => {
             let mut directory = serde_json::json!({"newNonce": format!("{base}/nonce"),
@@ -78,7 +77,6 @@ fn answer(mut stream: TcpStream, base: &str, window: Option<(&str, &str)>) -> St
         "HTTP/1.1 {status} OK\r\nContent-Type: application/json\r\nReplay-Nonce: bm9uY2U\r\nRetry-After: 21600\r\n\
          Location: {base}/account/1\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
     );
-    asked.to_owned()
 }
 
 fn certificate() -> Certificate {
