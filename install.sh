@@ -431,11 +431,11 @@ is_healthy() {
 last_word() {
 	[ -z "$DRY_RUN" ] || return 0
 	version=$(fact "$NEW_VERSION" version)
-	if why=$("$BIN" healthcheck --wait 30 --config "$CONFIG" 2>&1); then
-		say "$why"
+	if health=$("$BIN" healthcheck --wait 30 --config "$CONFIG" 2>&1); then
+		say "$health"
 		say "$NAME $version is running and accepting payments. Check everything with: $BIN doctor --config $CONFIG"
 	else
-		say "$NAME $version is running, but it does NOT sell yet: ${why#"$NAME: "}"
+		say "$NAME $version is running, but it does NOT sell yet: ${health#"$NAME: "}"
 	fi
 }
 

@@ -91,8 +91,8 @@ impl Worker {
             // Nothing more is said to us: this is the caller's end, or the end of its process.
             () = closed(&mut from) => {
                 if !self.own_groups {
-                    // A service that was killed ends nothing and does not remove the folder, which is of this one job. The
-                    // browser's other processes live a moment longer than the browser, and make anew what they write to.
+                    // A service that was killed stops no process and leaves this job's folder behind. The browser's child
+                    // processes outlive it briefly, and would create their files in the folder again.
                     end_rest_of_group();
                     remove_folder(&self.scratch);
                 }
