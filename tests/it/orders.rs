@@ -682,12 +682,12 @@ fn the_command_line_says_the_same_with_and_without_the_service() {
     let shown: Value = serde_json::from_str(&command(&["show", &id]).expect(0).out).expect("JSON");
     assert_eq!(shown["email"], BUYER);
     assert!(
-        command(&["show", "ord_1"])
+        command(&["show", "ord_none"])
             .failed(1)
             .contains("No such order")
     );
     assert!(
-        command(&["attach", &id, "lead_1"])
+        command(&["attach", &id, "lead_none"])
             .failed(1)
             .contains("No such lead")
     );
