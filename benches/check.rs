@@ -16,6 +16,10 @@ use context402::evidence::check::{
 };
 use context402::evidence::{Depth, Examiner, Source};
 
+/// As in the program that is published.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 const REPETITIONS: usize = 7;
 const SOURCES: usize = 3;
 const SENTENCES: usize = 200;
@@ -151,7 +155,7 @@ fn made() -> Made {
 }
 
 fn documents() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/evidence/nearmiss");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/evidence/nearmiss");
     let files = std::fs::read_dir(folder).expect("the near-misses");
     let files = files.map(|file| file.expect("a file").path());
     let mut documents: Vec<PathBuf> = files

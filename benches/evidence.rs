@@ -12,6 +12,10 @@ use std::time::Duration;
 
 use context402::evidence::{Examiner, Reading, Source, check};
 
+/// As in the program that is published.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 const REPETITIONS: usize = 15;
 const WORDS: usize = 60_000;
 const PAGE_BYTES: usize = 5 * 1024 * 1024;

@@ -1,5 +1,5 @@
 //! What a long life costs: starts, reads and sales with very many retained reports and payments in the file, beside the
-//! same with none. `cargo bench --bench retained -- 100000` takes another number than a million, which needs a few
+//! same with none. `cargo bench --package benches --bench retained -- 100000` takes another number than a million, which needs a few
 //! gigabytes below `target`.
 //!
 //! Each report has a document of its own; they share one source. The service is the real one, in a process of its own,
@@ -11,7 +11,7 @@ mod shop;
 
 use std::io;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -49,12 +49,17 @@ const CALM_TIME: Duration = Duration::from_secs(20);
 const READ_EVERY: Duration = Duration::from_millis(10);
 const SALE_EVERY: Duration = Duration::from_millis(50);
 const REPETITIONS: usize = 5;
-/// The backup.
+/// The first argument of a process of this bench that is the program itself, and its command.
+const BACKUP: &str = "backup";
+/// What it makes.
 const COPY: &str = "copy.redb";
 const DOCUMENT_BYTES: usize = 600;
 const LIFE_SECONDS: u64 = 30 * 86_400;
 
-fn main() {
+fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some(BACKUP) {
+        return context402::cli::run();
+    }
     match child() {
         None => compare(),
         Some((role, arguments)) => match role.as_str() {
@@ -68,6 +73,7 @@ fn main() {
             _ => facilitator(),
         },
     }
+    ExitCode::SUCCESS
 }
 
 /// How long each of many took, in order.
@@ -244,7 +250,9 @@ fn backup(service: &Server, folder: &Folder, signed: &Signed, count: usize) {
 /// The operator's command, as little in the way of others as its unit has it.
 fn back_up(folder: &Path) -> io::Result<ExitStatus> {
     Command::new("nice")
-        .args(["-n", "10", env!("CARGO_BIN_EXE_context402"), "backup"])
+        .args(["-n", "10"])
+        .arg(std::env::current_exe()?)
+        .arg(BACKUP)
         .arg(folder.join(COPY))
         .env("CONTEXT402_BASE_URL", "http://127.0.0.1:4020")
         .env("CONTEXT402_DATA_FILE", folder.join(DATA_FILE))

@@ -23,6 +23,10 @@ use context402::config::{Config, Resolved, log_filter};
 use context402::log;
 use context402::outside::clock::Clock;
 
+/// As in the program that is published.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 /// The first argument of a child.
 const CHILD: &str = "child";
 /// Asks a child for its CPU time in nanoseconds.

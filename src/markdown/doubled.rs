@@ -18,22 +18,32 @@ pub(super) fn encoding_before(
     declared: Option<&'static Encoding>,
 ) -> Option<&'static Encoding> {
     let text = whole_characters(head)?;
-    if text.is_ascii() {
-        return None;
+    let (mut doubled, mut has_controls) = (0, false);
+    for c in not_ascii(text) {
+        doubled += usize::from(byte_of(c)? >= 0xC0);
+        has_controls |= c <= '\u{9F}';
     }
-    let bytes: Option<Vec<u8>> = text.chars().map(byte_of).collect();
-    let bytes = bytes?;
-    let doubled = bytes.iter().filter(|byte| **byte >= 0xC0).count();
-    let has_controls = text.contains(|c| ('\u{80}'..='\u{9F}').contains(&c));
     let doubled_min = match has_controls {
         true => DOUBLED_WITH_CONTROLS_MIN,
         false => DOUBLED_MIN,
     };
-    if doubled >= doubled_min && whole_characters(&bytes).is_some() {
+    let bytes = || -> Vec<u8> { text.chars().filter_map(byte_of).collect() };
+    if doubled >= doubled_min && whole_characters(&bytes()).is_some() {
         return Some(UTF_8);
     }
     let wide = declared.filter(|encoding| WIDE.contains(encoding))?;
-    is_wide(wide, &bytes).then_some(wide)
+    is_wide(wide, &bytes()).then_some(wide)
+}
+
+/// The characters of a text that are not ASCII. Most of a page's markup is, and is passed over many bytes at a time.
+fn not_ascii(text: &str) -> impl Iterator<Item = char> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        rest = &rest[Encoding::ascii_valid_up_to(rest.as_bytes())..];
+        let c = rest.chars().next()?;
+        rest = &rest[c.len_utf8()..];
+        Some(c)
+    })
 }
 
 /// The text of bytes in UTF-8 of which the last character may be cut; none if they are something else.

@@ -33,8 +33,10 @@ pub(super) struct Place {
 impl Place {
     /// Whether the name is this one, in any case.
     pub(super) fn is_named(self, source: &str, name: &str) -> bool {
-        (self.name.1 - self.name.0) as usize == name.len()
-            && self.name(source).eq_ignore_ascii_case(name)
+        let own = self.name(source).as_bytes();
+        own.len() == name.len()
+            && own.first().map(|b| b | 0x20) == name.as_bytes().first().map(|b| b | 0x20)
+            && own.eq_ignore_ascii_case(name.as_bytes())
     }
 
     pub(super) fn name(self, source: &str) -> &str {

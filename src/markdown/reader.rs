@@ -11,6 +11,7 @@ use std::rc::Rc;
 use lol_html::errors::RewritingError;
 use lol_html::html_content::{TextChunk, TextType};
 use lol_html::{DocumentContentHandlers, HtmlRewriter, MemorySettings, Settings};
+use memchr::memchr;
 
 use super::ConvertError;
 use super::attributes::Attributes;
@@ -276,7 +277,7 @@ impl Source {
         }
         match kind {
             Kind::Raw => {}
-            Kind::Characters if text.contains('&') => {
+            Kind::Characters if memchr(b'&', text.as_bytes()).is_some() => {
                 self.builder.text(&htmlize::unescape(text));
             }
             Kind::Characters | Kind::WithoutEntities => self.builder.text(text),

@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr;
+
 /// A longer one is text.
 const BYTES_MAX: usize = 2_048;
 
@@ -27,7 +29,7 @@ const OTHERS: [&str; 8] = [
 pub(super) fn without(text: &str) -> Cow<'_, str> {
     let mut out: Option<String> = None;
     let (mut written, mut at) = (0, 0);
-    while let Some(found) = text[at..].find('[') {
+    while let Some(found) = memchr(b'[', &text.as_bytes()[at..]) {
         at += found;
         match length(&text[at..]) {
             Some(length) => {

@@ -3,7 +3,7 @@
 use super::{Attributes, Names};
 
 /// Names of those who wrote a post and of when they did.
-const AUTHORS_AND_DATES: [&str; 40] = [
+pub(super) const AUTHORS_AND_DATES: [&str; 40] = [
     "age",
     "author",
     "author-name",
@@ -45,8 +45,6 @@ const AUTHORS_AND_DATES: [&str; 40] = [
     "user-name",
     "username",
 ];
-
-pub(super) static BYLINES: Names = Names::new(&AUTHORS_AND_DATES);
 
 /// Names of comments that do not say so.
 const COMMENTS: [&str; 16] = [

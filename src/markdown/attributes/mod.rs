@@ -15,6 +15,7 @@ use super::tag::Tag;
 
 pub(super) use code::{is_beside_code, is_line_number, language};
 pub(super) use comments::is_comment;
+use names::Lists;
 pub(super) use names::Names;
 pub(super) use reference::declares;
 pub(super) use talk::{TalkSigns, author_of_post, date_of, talk_signs};
@@ -125,6 +126,20 @@ const UNREAD: [&str; 10] = [
 static CONSENTS: Names = Names::new(&CONSENT);
 static HIDDEN: Names = Names::new(&UNREAD);
 
+/// The names that classes are asked for.
+static NAMED: Lists<10> = Lists::new([
+    &CONSENT,
+    &UNREAD,
+    &reference::DECLARATIONS,
+    &comments::AUTHORS_AND_DATES,
+    &talk::POSTS,
+    &talk::BODIES,
+    &talk::SIGNATURES,
+    &talk::REMARKS,
+    &talk::AUTHORS,
+    &talk::DATES,
+]);
+
 /// What a block element is for.
 pub(super) fn role(tag: Tag, attributes: &Attributes<'_>, class: ClassSigns) -> Role {
     let (mut is_consent, mut is_open, mut named) = (class.is_consent, false, "");
@@ -148,17 +163,32 @@ pub(super) fn role(tag: Tag, attributes: &Attributes<'_>, class: ClassSigns) -> 
     if is_consent {
         return Role::Consent;
     }
-    match (named, tag) {
-        ("main", _) | ("", Tag::Main) => Role::Main,
-        ("article", _) | ("", Tag::Article) => Role::Article,
-        ("navigation" | "menubar", _) | (_, Tag::Navigation) => Role::Navigation,
-        ("banner", _) | ("", Tag::Header) => Role::Header,
-        ("contentinfo", _) | ("", Tag::Footer) => Role::Footer,
-        ("complementary", _) | ("", Tag::Aside) => Role::Aside,
-        ("search", _) | (_, Tag::Form) => Role::Form,
+    let by_tag = match tag {
+        Tag::Navigation => Role::Navigation,
+        Tag::Form => Role::Form,
+        // A role in its place takes the meaning of the others.
+        _ if !named.is_empty() => Role::None,
+        Tag::Main => Role::Main,
+        Tag::Article => Role::Article,
+        Tag::Header => Role::Header,
+        Tag::Footer => Role::Footer,
+        Tag::Aside => Role::Aside,
         _ => Role::None,
+    };
+    match named {
+        "" => by_tag,
+        "main" => Role::Main,
+        "article" => Role::Article,
+        _ if by_tag == Role::Navigation => by_tag,
+        "navigation" | "menubar" => Role::Navigation,
+        "banner" => Role::Header,
+        "contentinfo" => Role::Footer,
+        "complementary" => Role::Aside,
+        "search" => Role::Form,
+        _ => by_tag,
     }
 }
+
 /// Whether readers of the page do not see the element.
 pub(super) fn is_hidden(attributes: &Attributes<'_>) -> bool {
     attributes.has_class(&HIDDEN) || is_hidden_beside_class(attributes)
@@ -193,12 +223,13 @@ impl ClassSigns {
             ..ClassSigns::default()
         };
         for token in class.split_ascii_whitespace() {
-            signs.is_consent |= CONSENTS.contain(token);
-            signs.hides |= HIDDEN.contain(token);
-            signs.declares |= reference::DECLARED.contain(token);
             signs.is_comment |= comments::names_comments(token);
-            signs.is_byline |= comments::BYLINES.contain(token);
-            signs.talk.add_class(token);
+            let found = NAMED.of(token);
+            signs.is_consent |= found.is_in(0);
+            signs.hides |= found.is_in(1);
+            signs.declares |= found.is_in(2);
+            signs.is_byline |= found.is_in(3);
+            signs.talk.add_class(found, 4);
         }
         signs
     }

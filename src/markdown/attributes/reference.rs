@@ -3,7 +3,7 @@
 use super::{Attributes, Names};
 
 /// Names that generators of reference pages give to declarations and to what explains them.
-const DECLARATIONS: [&str; 48] = [
+pub(super) const DECLARATIONS: [&str; 48] = [
     "alignedsummary",
     "api-signature",
     "api_metadata",
@@ -57,7 +57,6 @@ const DECLARATIONS: [&str; 48] = [
 /// The same of ids.
 const REFERENCE_IDS: [&str; 3] = ["apicontent", "doc-content", "module-header"];
 
-pub(super) static DECLARED: Names = Names::new(&DECLARATIONS);
 static REFERENCES: Names = Names::new(&REFERENCE_IDS);
 
 /// Whether the element's id is one of a reference page's.

@@ -2,7 +2,8 @@
 //! engines give them to elements.
 
 use super::super::tag::Tag;
-use super::{Attributes, Names, decoded};
+use super::names::Found;
+use super::{Attributes, decoded};
 
 /// What an element is to a discussion. None of it is sure alone: a post is one when it has an author.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub(in crate::markdown) struct TalkSigns {
     pub(in crate::markdown) is_microdata: bool,
 }
 
-const POSTS: [&str; 46] = [
+pub(super) const POSTS: [&str; 46] = [
     "answer",
     "athing",
     "b-post",
@@ -69,7 +70,7 @@ const POSTS: [&str; 46] = [
     "type-topic",
 ];
 
-const BODIES: [&str; 31] = [
+pub(super) const BODIES: [&str; 31] = [
     "bbp-reply-content",
     "bbp-topic-content",
     "bbWrapper",
@@ -103,7 +104,7 @@ const BODIES: [&str; 31] = [
     "usertext-body",
 ];
 
-const SIGNATURES: [&str; 8] = [
+pub(super) const SIGNATURES: [&str; 8] = [
     "message-signature",
     "postsignature",
     "sig",
@@ -114,9 +115,9 @@ const SIGNATURES: [&str; 8] = [
     "user-signature",
 ];
 
-const REMARKS: [&str; 1] = ["comment-copy"];
+pub(super) const REMARKS: [&str; 1] = ["comment-copy"];
 
-const AUTHORS: [&str; 45] = [
+pub(super) const AUTHORS: [&str; 45] = [
     "author",
     "author-link",
     "author-name",
@@ -164,7 +165,7 @@ const AUTHORS: [&str; 45] = [
     "username-coloured",
 ];
 
-const DATES: [&str; 31] = [
+pub(super) const DATES: [&str; 31] = [
     "age",
     "bbp-reply-post-date",
     "comment-date",
@@ -198,22 +199,20 @@ const DATES: [&str; 31] = [
     "u-dt",
 ];
 
-static POST: Names = Names::new(&POSTS);
-static BODY: Names = Names::new(&BODIES);
-static SIGNATURE: Names = Names::new(&SIGNATURES);
-static REMARK: Names = Names::new(&REMARKS);
-static AUTHOR: Names = Names::new(&AUTHORS);
-static DATE: Names = Names::new(&DATES);
-
 impl TalkSigns {
-    /// What one of an element's classes says.
-    pub(super) fn add_class(&mut self, token: &str) {
-        self.is_post |= POST.contain(token);
-        self.is_body |= BODY.contain(token);
-        self.is_signature |= SIGNATURE.contain(token);
-        self.is_remark |= REMARK.contain(token);
-        self.is_author |= AUTHOR.contain(token);
-        self.is_date |= DATE.contain(token);
+    /// What one of an element's classes says; the lists begin at `first`.
+    pub(super) fn add_class(&mut self, found: Found, first: usize) {
+        let signs = [
+            &mut self.is_post,
+            &mut self.is_body,
+            &mut self.is_signature,
+            &mut self.is_remark,
+            &mut self.is_author,
+            &mut self.is_date,
+        ];
+        for (at, sign) in signs.into_iter().enumerate() {
+            *sign |= found.is_in(first + at);
+        }
     }
 
     fn add_property(&mut self, value: &str) {

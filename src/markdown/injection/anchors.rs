@@ -1,7 +1,7 @@
 //! The first look, which spares nearly every block the second: whether one of the words may be an anchor, of which
 //! every pattern has one. Knows no pattern.
 
-use super::hashes::{HASH_START, Hashes, hashed};
+use super::hashes::{HASH_START, Hashes, hash_of, hashed};
 use super::tongues::PAIRS;
 use super::unseen::unseen_bytes;
 use super::{english, tongues};
@@ -12,32 +12,52 @@ pub(super) const ANCHORS: [&[&[&str]]; 2] = [english::ANCHORS, tongues::ANCHORS]
 /// The first look: whether an anchor may be among the words, in one pass over the bytes.
 pub(super) fn may_match(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let (mut start, mut is_wide) = (0, false);
+    let (mut start, mut highest, mut widest) = (0, 0, 0);
     for (at, &byte) in bytes.iter().enumerate() {
-        if !byte.is_ascii() {
-            is_wide |= byte >= 0xe3;
-        } else if !byte.is_ascii_alphabetic() {
-            if may_be_anchor(&bytes[start..at]) || (byte == b'>' && bytes[..at].ends_with(b"|")) {
-                return true;
-            }
-            start = at + 1;
+        if IS_IN_WORD[usize::from(byte)] {
+            highest = highest.max(byte);
+            continue;
         }
+        if may_be_anchor(&bytes[start..at], highest)
+            || (byte == b'>' && bytes[..at].ends_with(b"|"))
+        {
+            return true;
+        }
+        widest = widest.max(highest);
+        (start, highest) = (at + 1, 0);
     }
-    may_be_anchor(&bytes[start..])
-        || (is_wide
+    may_be_anchor(&bytes[start..], highest)
+        || (widest.max(highest) >= 0xe3
             && PAIRS
                 .iter()
                 .any(|(first, _)| first.iter().any(|part| text.contains(part))))
 }
 
-/// Letters in a row, and what is not ASCII. Most are no anchor, which the first letter and the length tell.
-fn may_be_anchor(word: &[u8]) -> bool {
+/// Letters, and all that is not ASCII.
+static IS_IN_WORD: [bool; 256] = {
+    let (mut table, mut byte) = ([true; 256], 0_u8);
+    while byte.is_ascii() {
+        table[byte as usize] = byte.is_ascii_alphabetic();
+        byte += 1;
+    }
+    table
+};
+
+/// Letters in a row, and what is not ASCII; `highest` is the highest of its bytes. Most are no anchor, which the first
+/// letter and the length tell.
+#[inline]
+fn may_be_anchor(word: &[u8], highest: u8) -> bool {
     let Some(first) = word.first() else {
         return false;
     };
-    if word.is_ascii() && SHAPES[word.len().min(SHAPES.len() - 1)] & letter(*first) == 0 {
-        return false;
+    if highest >= 0x80 {
+        return FILTER.may_have(hash_of_seen(word));
     }
+    SHAPES[word.len().min(SHAPES.len() - 1)] & letter(*first) != 0 && FILTER.may_have(hash_of(word))
+}
+
+/// Of the bytes without the characters that nobody sees.
+fn hash_of_seen(word: &[u8]) -> u32 {
     let (mut at, mut hash) = (0, HASH_START);
     while at < word.len() {
         let unseen = unseen_bytes(&word[at..]);
@@ -46,7 +66,7 @@ fn may_be_anchor(word: &[u8]) -> bool {
         }
         at += unseen.max(1);
     }
-    hash != HASH_START && FILTER.may_have(hash)
+    hash
 }
 
 static FILTER: Hashes = {

@@ -1,6 +1,8 @@
 //! How much a text reads like words to a model: the marks of the patterns in it, which count less in quotes. Knows no
 //! page.
 
+use memchr::memmem;
+
 use super::anchors::may_match;
 use super::hashes::{Hashes, hash_of};
 use super::tongues::{MARKERS, PAIR_CHARACTERS, PAIRS};
@@ -23,20 +25,23 @@ pub(super) fn marks_of(text: &str) -> u32 {
 
 /// The marks of one text: each pattern once.
 pub(super) fn marks_of_matching(text: &str, is_quoted: bool) -> u32 {
-    let text: String = plain(text).chars().take(BLOCK_CHARACTERS_MAX).collect();
-    let text = text.to_lowercase();
+    let text = plain(text);
+    let cut = text.char_indices().nth(BLOCK_CHARACTERS_MAX);
+    let text = text[..cut.map_or(text.len(), |(at, _)| at)].to_lowercase();
     let words = words(&text);
     let starts = starts(&words);
     let found = PATTERNS.into_iter().flatten().filter_map(|pattern| {
         let (start, end) = find(pattern, &words, &starts)?;
         Some((pattern.marks, is_in_quotes(&text, start, end)))
     });
-    let pairs = PAIRS.iter().filter_map(|pair| {
+    // The pairs are in scripts whose characters begin so.
+    let is_wide = text.bytes().any(|byte| byte >= 0xe3);
+    let pairs = PAIRS.iter().filter(|_| is_wide).filter_map(|pair| {
         let (start, end) = find_pair(pair, &text)?;
         Some((STRONG, is_in_quotes(&text, start, end)))
     });
     let markers = MARKERS.iter().filter_map(|marker| {
-        let start = text.find(marker)?;
+        let start = memmem::find(text.as_bytes(), marker.as_bytes())?;
         Some((WEAK, is_in_quotes(&text, start, start + marker.len())))
     });
     let weigh = |(marks, in_quotes): (u32, bool)| {

@@ -1,12 +1,17 @@
 //! Characters that nobody sees: those that part a word, and those that carry text of their own. Knows no phrase.
 
+use std::borrow::Cow;
+
 /// Hidden text in the tag characters of Unicode: this many in a row are no flag.
 const TAGS_MIN: u32 = 12;
 
 /// Without the characters that nobody sees.
-pub(super) fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> Cow<'_, str> {
     let is_seen = |c: &char| !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{ad}' | '\u{e0000}'..='\u{e007f}');
-    text.chars().filter(is_seen).collect()
+    match text.is_ascii() {
+        true => Cow::Borrowed(text),
+        false => text.chars().filter(is_seen).collect(),
+    }
 }
 
 /// Length of a character that nobody sees and that would part a word.

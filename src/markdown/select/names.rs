@@ -31,15 +31,15 @@ impl Names {
     pub(in crate::markdown) fn of(attributes: &Attributes<'_>, class: &Names) -> Names {
         let mut names = Names::default();
         for (name, value) in attributes.iter() {
-            if name.eq_ignore_ascii_case("class") {
-                names.class_hash = class.class_hash;
-                names.add(class);
-            } else if name.eq_ignore_ascii_case("id") {
-                names.words(value);
-            } else if name.eq_ignore_ascii_case("role") {
-                names.tokens(1, value);
-            } else if name.eq_ignore_ascii_case("itemprop") {
-                names.tokens(2, value);
+            match name.len() {
+                2 if name.eq_ignore_ascii_case("id") => names.words(value),
+                4 if name.eq_ignore_ascii_case("role") => names.tokens(1, value),
+                5 if name.eq_ignore_ascii_case("class") => {
+                    names.class_hash = class.class_hash;
+                    names.add(class);
+                }
+                8 if name.eq_ignore_ascii_case("itemprop") => names.tokens(2, value),
+                _ => {}
             }
         }
         names
@@ -99,26 +99,22 @@ impl Names {
     fn words(&mut self, value: &str) {
         for token in value.split_ascii_whitespace().take(12) {
             let token = &token.as_bytes()[..token.len().min(60)];
-            self.push(hash_of(0, token));
-            let mut start = 0;
-            let mut parts = 0;
-            for at in 1..=token.len() {
-                let ends = at == token.len()
-                    || !token[at].is_ascii_alphabetic()
-                    || (token[at].is_ascii_uppercase() && token[at - 1].is_ascii_lowercase());
-                if !ends {
-                    continue;
+            let (mut whole, mut parts) = (Hash::of(0), Parts::default());
+            let mut before = 0_u8;
+            for &byte in token {
+                if !byte.is_ascii_alphabetic()
+                    || (byte.is_ascii_uppercase() && before.is_ascii_lowercase())
+                {
+                    parts.end(token.len());
                 }
-                let part = &token[start..at];
-                let part = match part.iter().position(u8::is_ascii_alphabetic) {
-                    Some(first) => &part[first..],
-                    None => &[],
-                };
-                if part.len() >= 2 && part.len() < token.len() && parts < 4 {
-                    self.push(hash_of(3, part));
-                    parts += 1;
-                }
-                start = at;
+                whole.push(byte);
+                parts.push(byte);
+                before = byte;
+            }
+            parts.end(token.len());
+            self.push(whole.0);
+            for hash in &parts.hashes[..parts.count] {
+                self.push(*hash);
             }
         }
     }
@@ -138,12 +134,55 @@ pub(super) fn bin(hash: u32) -> u16 {
 }
 
 /// FNV-1a without digits, which mostly number things, and without regard to case.
-fn hash_of(seed: u32, bytes: &[u8]) -> u32 {
-    let mut hash = 0x811c_9dc5 ^ seed;
-    for byte in bytes.iter().filter(|byte| !byte.is_ascii_digit()) {
-        hash = (hash ^ u32::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0193);
+#[derive(Clone, Copy)]
+struct Hash(u32);
+
+impl Hash {
+    fn of(seed: u32) -> Hash {
+        Hash(0x811c_9dc5 ^ seed)
     }
-    hash
+
+    fn push(&mut self, byte: u8) {
+        if !byte.is_ascii_digit() {
+            self.0 = (self.0 ^ u32::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0193);
+        }
+    }
+}
+
+fn hash_of(seed: u32, bytes: &[u8]) -> u32 {
+    let mut hash = Hash::of(seed);
+    bytes.iter().for_each(|byte| hash.push(*byte));
+    hash.0
+}
+
+/// The first parts of a name; each begins with a letter.
+#[derive(Default)]
+struct Parts {
+    hashes: [u32; 4],
+    count: usize,
+    /// The part being read, and its bytes.
+    open: Option<(Hash, usize)>,
+}
+
+impl Parts {
+    fn push(&mut self, byte: u8) {
+        if self.open.is_some() || byte.is_ascii_alphabetic() {
+            let (hash, bytes) = self.open.get_or_insert((Hash::of(3), 0));
+            hash.push(byte);
+            *bytes += 1;
+        }
+    }
+
+    /// A part that is all of a name of so many bytes says no more than the name.
+    fn end(&mut self, name_bytes: usize) {
+        if let Some((hash, bytes)) = self.open.take()
+            && (2..name_bytes).contains(&bytes)
+            && let Some(next) = self.hashes.get_mut(self.count)
+        {
+            *next = hash.0;
+            self.count += 1;
+        }
+    }
 }
 
 #[cfg(test)]

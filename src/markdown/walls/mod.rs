@@ -12,6 +12,8 @@ mod tests;
 use std::cell::OnceCell;
 use std::fmt;
 
+use memchr::memmem;
+
 use phrases::{
     AROUND, BLOCK_TEXTS, BLOCK_TITLES, BLOCK_TITLES_SHARED, CAPTCHA_TEXTS, CAPTCHA_TITLES,
     CAPTCHA_TITLES_SHARED, CHALLENGE_SCRIPTS, CONSENT_CHOICES, CONSENT_TEXTS, CONSENT_TITLES,
@@ -120,11 +122,7 @@ pub(super) fn found(evidence: &Evidence<'_>) -> Option<Wall> {
     if evidence.markdown.len() > WALL_BYTES_MAX {
         return None;
     }
-    let text = plain(evidence.markdown);
-    let size = words(&text);
-    if size > CONSENT_WORDS_MAX {
-        return None;
-    }
+    let (text, size) = plain(evidence.markdown)?;
     let page = Page {
         titles: titles(evidence.title, evidence.markdown, &text),
         rest: OnceCell::new(),
@@ -226,8 +224,8 @@ impl Page {
 
     fn is_consent(&self, evidence: &Evidence<'_>) -> bool {
         let is_policy = |title: &String| POLICY_TITLES.iter().any(|word| holds(title, word));
-        let asks = self.begins(CONSENT_TITLES) || self.says(CONSENT_TEXTS);
-        if !asks || evidence.is_item || self.titles.iter().any(is_policy) {
+        let asks = || self.begins(CONSENT_TITLES) || self.says(CONSENT_TEXTS);
+        if evidence.is_item || self.titles.iter().any(is_policy) || !asks() {
             return false;
         }
         let lines = self.text.lines();
@@ -344,8 +342,7 @@ fn rest(text: &str, titles: &[String]) -> usize {
 
 /// Whether a phrase stands in a text as words of its own.
 fn holds(text: &str, phrase: &str) -> bool {
-    text.match_indices(phrase)
-        .any(|(at, _)| is_apart(text, at, phrase.len()))
+    memmem::find_iter(text.as_bytes(), phrase).any(|at| is_apart(text, at, phrase.len()))
 }
 
 fn is_apart(text: &str, at: usize, length: usize) -> bool {
@@ -380,20 +377,40 @@ fn bare(text: &str) -> &str {
 
 /// The words of a text; of a writing without spaces, as many as take the same room.
 fn words(text: &str) -> usize {
-    let ideographs = text.chars().filter(|c| is_ideograph(*c)).count();
-    let spaced = text
-        .split(|c: char| c.is_whitespace() || is_ideograph(c))
-        .filter(|word| word.contains(char::is_alphanumeric));
-    ideographs.div_ceil(IDEOGRAPHS_PER_WORD) + spaced.count()
+    Size::of(text).words()
+}
+
+#[derive(Clone, Copy, Default)]
+struct Size {
+    ideographs: usize,
+    spaced: usize,
+}
+
+impl Size {
+    fn of(text: &str) -> Size {
+        let spaced = text
+            .split(|c: char| c.is_whitespace() || is_ideograph(c))
+            .filter(|word| word.contains(char::is_alphanumeric));
+        Size {
+            ideographs: text.chars().filter(|c| is_ideograph(*c)).count(),
+            spaced: spaced.count(),
+        }
+    }
+
+    fn words(self) -> usize {
+        self.ideographs.div_ceil(IDEOGRAPHS_PER_WORD) + self.spaced
+    }
 }
 
 fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
 }
 
-/// Markdown as lines of what a reader sees, in the form of the phrases.
-fn plain(markdown: &str) -> String {
+/// Markdown as lines of what a reader sees, in the form of the phrases, and how many words they have. None if these are
+/// more than any wall has.
+fn plain(markdown: &str) -> Option<(String, usize)> {
     let mut text = String::with_capacity(markdown.len());
+    let mut size = Size::default();
     for line in markdown.lines() {
         let line = line.trim_start_matches(['#', '>', '-', '*', '+', '|', ' ', '\t']);
         let mut rest = without_destinations(line).replace(['[', ']', '*', '`', '\\', '|'], "");
@@ -401,9 +418,15 @@ fn plain(markdown: &str) -> String {
         if !rest.is_empty() {
             text.push_str(&rest);
             text.push('\n');
+            let more = Size::of(&rest);
+            size.ideographs += more.ideographs;
+            size.spaced += more.spaced;
+            if size.words() > CONSENT_WORDS_MAX {
+                return None;
+            }
         }
     }
-    text
+    Some((text, size.words()))
 }
 
 /// A line of markdown without the addresses of its links and without its images.
@@ -436,6 +459,9 @@ fn without_destinations(line: &str) -> String {
 
 /// Lower case, plain apostrophes, single spaces, nothing invisible.
 fn normal(text: &str) -> String {
+    if text.is_ascii() {
+        return spaced(&text.to_ascii_lowercase());
+    }
     let lower: String = text
         .chars()
         .filter(|c| !matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{feff}'))
@@ -448,5 +474,17 @@ fn normal(text: &str) -> String {
             }
         })
         .collect();
-    lower.split_whitespace().collect::<Vec<_>>().join(" ")
+    spaced(&lower)
+}
+
+/// With one space between its words.
+fn spaced(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
 }
