@@ -3,6 +3,18 @@
 
 use std::ops::ControlFlow;
 
+/// Every run of white space as one space, none at the ends.
+pub fn folded(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        folded.push_str(word);
+    }
+    folded
+}
+
 /// Words of a text: each character of a script without spaces, each run of other letters and digits that touches one,
 /// and whatever else stands between spaces.
 pub fn count(text: &str) -> usize {

@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::domain::closed_set::closed_set;
-use crate::evidence::reading::text::{bounded, folded, plain};
+use crate::domain::words::folded;
+use crate::evidence::reading::text::{bounded, plain};
 use crate::evidence::report::citation::{citation_id, rounded};
 use crate::evidence::report::examine::Examined;
 use crate::evidence::{Label, QuestionKind};

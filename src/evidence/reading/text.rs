@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use crate::domain::words::is_unspaced;
+use crate::domain::words::{folded, is_unspaced};
 use crate::evidence::reading::words::number_of_word;
 
 /// An address; longer ones are refused long before (decisions, Numbers).
@@ -33,18 +33,6 @@ pub(crate) fn head(text: &str, bytes: usize) -> &str {
         end -= 1;
     }
     &text[..end]
-}
-
-/// Every run of white space as one space, none at the ends.
-pub(crate) fn folded(text: &str) -> String {
-    let mut folded = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        if !folded.is_empty() {
-            folded.push(' ');
-        }
-        folded.push_str(word);
-    }
-    folded
 }
 
 /// What a reader sees of a piece of markdown, in one line: without emphasis, code marks, link addresses and the marks

@@ -10,7 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::time::UnixSeconds;
-use crate::evidence::reading::text::{bounded, folded, head, words};
+use crate::domain::words::folded;
+use crate::evidence::reading::text::{bounded, head, words};
 use crate::evidence::reading::tongues;
 use crate::evidence::report::age;
 use crate::evidence::report::citation::{Citation, citation_id};

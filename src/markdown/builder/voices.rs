@@ -2,6 +2,7 @@
 //! what it sees; `select/voices.rs` decides what of it counts.
 
 use super::Builder;
+use crate::domain::words::folded;
 use crate::markdown::attributes::{Attributes, TalkSigns, author_of_post, date_of, talk_signs};
 use crate::markdown::dates;
 use crate::markdown::outline::{PostId, PostPart, Said};
@@ -257,7 +258,7 @@ pub(in crate::markdown) fn day(text: &str) -> Option<String> {
 
 /// A date as the page shows it.
 fn shown_date(text: &str) -> Option<String> {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = folded(text);
     // The time and the number of the post often follow.
     let end = text.find(['@', '(', '#', '|']).unwrap_or(text.len());
     let text = text[..end].trim_matches(|c: char| !c.is_alphanumeric());
@@ -276,7 +277,7 @@ fn shown_date(text: &str) -> Option<String> {
 
 /// A name without what introduces it.
 fn person(text: &str) -> Option<String> {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = folded(text);
     let mut text = text.trim_matches(|c: char| c.is_whitespace() || ",:;·|•»«—–".contains(c));
     for prefix in ["Posted by ", "by ", "By ", "Author: ", "von ", "par "] {
         text = text.strip_prefix(prefix).unwrap_or(text);

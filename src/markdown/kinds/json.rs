@@ -6,6 +6,7 @@ use url::Url;
 
 use super::super::{Metadata, Page};
 use super::fence;
+use crate::domain::words::folded;
 
 /// Deeper levels are not indented further: a line would be made of spaces.
 const INDENTED_LEVELS_MAX: usize = 24;
@@ -358,7 +359,7 @@ impl<'a> Printer<'a> {
             return;
         }
         let text: Option<String> = serde_json::from_str(value).ok();
-        let text = text.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+        let text = text.map(|text| folded(&text));
         if let Some(text) = text.filter(|text| !text.is_empty()) {
             *place = Some(text);
         }

@@ -31,6 +31,7 @@ use super::injection;
 use super::json_ld::JsonLd;
 use super::scripts::{Scripts, within};
 use super::tag::Tag;
+use crate::domain::words::folded;
 
 /// No field is longer; a description beyond it is no description.
 const FIELD_BYTES_MAX: usize = 4096;
@@ -224,7 +225,7 @@ pub(super) fn clean(text: impl AsRef<str>) -> Option<String> {
     if text.len() > FIELD_BYTES_MAX {
         return None;
     }
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = folded(text);
     (!text.is_empty()).then_some(text)
 }
 

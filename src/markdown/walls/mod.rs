@@ -14,6 +14,8 @@ use std::fmt;
 
 use memchr::memmem;
 
+use crate::domain::words::folded;
+
 use phrases::{
     AROUND, BLOCK_TEXTS, BLOCK_TITLES, BLOCK_TITLES_SHARED, CAPTCHA_TEXTS, CAPTCHA_TITLES,
     CAPTCHA_TITLES_SHARED, CHALLENGE_SCRIPTS, CONSENT_CHOICES, CONSENT_TEXTS, CONSENT_TITLES,
@@ -460,7 +462,7 @@ fn without_destinations(line: &str) -> String {
 /// Lower case, plain apostrophes, single spaces, nothing invisible.
 fn normal(text: &str) -> String {
     if text.is_ascii() {
-        return spaced(&text.to_ascii_lowercase());
+        return folded(&text.to_ascii_lowercase());
     }
     let lower: String = text
         .chars()
@@ -474,17 +476,5 @@ fn normal(text: &str) -> String {
             }
         })
         .collect();
-    spaced(&lower)
-}
-
-/// With one space between its words.
-fn spaced(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(word);
-    }
-    out
+    folded(&lower)
 }
