@@ -3,7 +3,7 @@
 bounds from which a label is told.
 
 usage: labels.py --engine 'target/release/context402 evidence --jsonl' --data FOLDER [--out data/evidence/labels.txt]
-                 [--only questions] [--jobs N] [--save signals.npz] [--load signals.npz]
+                 [--only questions|model] [--jobs N] [--save signals.npz] [--load signals.npz]
 needs: pip install -r data/evidence/requirements.txt; no network. The same data give the same file.
 
 Also writes to figures.json how often each label was right on each kind of question (`reliability`), and how well near-misses
@@ -14,7 +14,7 @@ entailment/build.py), the ones by words alone to all. model.txt, whose probabili
 articles of FOLDER/data; for a question to one of them it is the probability of a model.txt that is fitted without the article.
 Figures are printed by out-of-fold predictions, in five parts by document.
 
---only questions leaves the sections on claims as they are, and their figures.
+--only questions leaves the sections on claims as they are, and their figures; --only model those by words alone.
 """
 import argparse
 import collections
@@ -280,19 +280,19 @@ def main():
     a.add_argument("--engine", required=True)
     a.add_argument("--data", required=True)
     a.add_argument("--out", default=str(HERE / "labels.txt"))
-    a.add_argument("--only", choices=["questions"])
+    a.add_argument("--only", choices=["questions", "model"])
     a.add_argument("--jobs", type=int, default=2)
     a.add_argument("--load")
     a.add_argument("--save")
     a = a.parse_args()
-    rows = [r for r in read(a.data) if r.wh or a.only != "questions"]
+    rows = [r for r in read(a.data) if (r.wh or a.only != "questions") and not (r.seen and a.only == "model")]
     if a.load:
         kept = np.load(a.load)
         names, words, model = list(kept["names"]), kept["words"], kept["model"]
     else:
-        names, words = signals(a.engine, rows, "quick", a.jobs)
         unseen = [r for r in rows if not r.seen]
         names, found = signals(a.engine, unseen, "standard", a.jobs)
+        words = np.zeros((len(rows), len(names))) if a.only == "model" else signals(a.engine, rows, "quick", a.jobs)[1]
         model = np.zeros_like(words)
         model[[i for i, r in enumerate(rows) if not r.seen]] = found
         known = [i for i, r in enumerate(rows) if r.part is not None]
@@ -303,6 +303,8 @@ def main():
     sections, share, told_apart = {}, [], []
     seen, wh = np.array([r.seen for r in rows]), np.array([r.wh for r in rows])
     for suffix, X, use in (("", model, range(len(names))), (".words", words, [i for i, n in enumerate(names) if not n.startswith("e_")])):
+        if suffix and a.only == "model":
+            break
         may = ~seen if not suffix else np.ones(len(rows), bool)
         for told, fitted in ((may & ~wh, fit_claims), (may & wh, fit_questions)):
             at = np.flatnonzero(told)

@@ -9,7 +9,6 @@ pub mod groups;
 pub mod matrix;
 mod read;
 pub mod remarks;
-pub(in crate::evidence) mod values;
 
 use serde_json::{Map, Value};
 

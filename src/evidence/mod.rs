@@ -8,7 +8,6 @@ mod engine;
 pub mod excerpt;
 mod reading;
 pub mod report;
-pub mod synthesis;
 #[cfg(test)]
 mod tests;
 

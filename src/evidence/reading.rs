@@ -4,11 +4,11 @@
 pub(crate) mod blocks;
 pub(crate) mod foreign;
 pub(crate) mod language;
-pub(crate) mod measure;
 pub(crate) mod page;
 pub(crate) mod sentences;
 pub(crate) mod stem;
 pub(crate) mod text;
 pub(crate) mod tokens;
 pub(crate) mod tongues;
+pub(crate) mod values;
 pub(crate) mod words;

@@ -18,6 +18,7 @@ pub mod risks;
 pub mod sample;
 pub mod screenshot;
 mod speaker;
+pub mod synthesis;
 #[cfg(test)]
 pub(crate) mod tests;
 pub mod text_stats;
@@ -41,7 +42,7 @@ use crate::evidence::report::quality::SourceQuality;
 use crate::evidence::report::reliability::Reliability;
 use crate::evidence::report::risks::RiskDetail;
 use crate::evidence::report::screenshot::Screenshot;
-use crate::evidence::synthesis::{Synthesis, SynthesisReceipt};
+use crate::evidence::report::synthesis::{Synthesis, SynthesisReceipt};
 use crate::evidence::{Depth, Label, Relation};
 
 use compose::Composition;

@@ -36,7 +36,7 @@ use crate::flows::sale::refusals::{in_use, not_known, replayed};
 use crate::flows::sale::request::PaidRequest;
 use crate::flows::sale::stored::Stored;
 use crate::flows::sale::verified::Verified;
-use crate::state::delivered::Delivered;
+use crate::state::in_flight::delivered::Delivered;
 use crate::state::in_flight::{Clients, End, Joined, Outcome, Reservation};
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::PaymentRequirements;

@@ -8,8 +8,10 @@ use std::sync::Weak;
 use hyper::HeaderMap;
 use hyper::body::Bytes;
 
-use crate::http::route::Method;
-use crate::http::router::MARKDOWN_PARAMETER;
+use crate::http::method::Method;
+
+/// The parameter by which a call knows that it asked for markdown.
+pub(in crate::http) const MARKDOWN_PARAMETER: &str = "markdown";
 
 /// A request with its whole body.
 #[derive(Clone, Debug)]
@@ -32,7 +34,7 @@ pub struct Call {
     pub waiting: Option<Weak<()>>,
 }
 
-/// The client: the other end of the connection, or the address that a trusted proxy names ([`crate::http::forwarded`]).
+/// The client: the other end of the connection, or the address that a trusted proxy names (`forwarded.rs`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     Network(SocketAddr),

@@ -8,8 +8,9 @@ use std::time::Duration;
 use hyper::header::HeaderMap;
 
 use crate::http::call::Peer;
+use crate::http::method::Method;
 use crate::http::reply::Reply;
-use crate::http::route::{Answer, Method, Route};
+use crate::http::route::{Answer, Route};
 
 /// How the product words what the shell decides, and what it counts.
 pub struct Hooks<S: 'static, D: 'static> {

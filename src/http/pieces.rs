@@ -9,8 +9,7 @@ use std::task::{Context, Poll, ready};
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use tokio::sync::mpsc;
 
-use crate::http::reply::OnSent;
-use crate::http::response_budget::Slot;
+use crate::http::response_budget::{OnSent, Slot};
 use crate::sync::lock;
 
 /// Pieces that wait for their reader.

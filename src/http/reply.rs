@@ -9,7 +9,7 @@ use hyper::body::Bytes;
 use hyper::header::{HeaderName, HeaderValue};
 
 use crate::http::pieces::{Content, Pieces, Sink, channel};
-use crate::http::response_budget::Slot;
+use crate::http::response_budget::{OnSent, Slot};
 
 /// What a handler answers.
 #[derive(Clone, Debug)]
@@ -29,26 +29,6 @@ pub struct Reply {
     pub held: Option<Held>,
     /// Called once the whole answer has been handed over to the connection. Dropped uncalled, it never was.
     pub on_sent: Option<OnSent>,
-}
-
-/// What is called when an answer has been sent.
-#[derive(Clone)]
-pub struct OnSent(Arc<dyn Fn() + Send + Sync>);
-
-impl OnSent {
-    pub fn new(call: impl Fn() + Send + Sync + 'static) -> OnSent {
-        OnSent(Arc::new(call))
-    }
-
-    pub fn call(&self) {
-        (self.0)();
-    }
-}
-
-impl std::fmt::Debug for OnSent {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("OnSent")
-    }
 }
 
 /// What an answer holds until it is on its way, such as a share of memory.

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-use crate::http::reply::OnSent;
 use crate::sync::lock;
 
 /// Bytes of answers that wait to be read. A larger answer counts as so many: it has all of the room to itself. (There
@@ -23,6 +22,26 @@ const GRACE: Duration = Duration::from_secs(1);
 /// Room is waited for a little longer than it takes for a reader to have had its time.
 const WAIT_MAX: Duration = Duration::from_millis(1500);
 const LOOK_EVERY: Duration = Duration::from_millis(25);
+
+/// What is called when an answer has been sent.
+#[derive(Clone)]
+pub struct OnSent(Arc<dyn Fn() + Send + Sync>);
+
+impl OnSent {
+    pub fn new(call: impl Fn() + Send + Sync + 'static) -> OnSent {
+        OnSent(Arc::new(call))
+    }
+
+    pub fn call(&self) {
+        (self.0)();
+    }
+}
+
+impl std::fmt::Debug for OnSent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("OnSent")
+    }
+}
 
 /// Everything that waits to be read.
 #[derive(Debug, Default)]

@@ -4,8 +4,9 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use crate::http::call::Peer;
-use crate::http::route::{Guard, Method, Route};
+use crate::http::call::{MARKDOWN_PARAMETER, Peer};
+use crate::http::method::Method;
+use crate::http::route::{Guard, Route};
 
 pub struct Router<S: 'static, D: 'static> {
     literal: HashMap<&'static str, Vec<&'static Route<S, D>>>,
@@ -37,8 +38,6 @@ pub enum Found<S: 'static, D: 'static> {
 const FROM: &str = "/from/";
 /// The ending of a page's address under which its markdown alternate is.
 const MARKDOWN_ENDING: &str = ".md";
-/// The parameter by which a call knows that it asked for markdown.
-pub(in crate::http) const MARKDOWN_PARAMETER: &str = "markdown";
 
 impl<S, D> Router<S, D> {
     pub fn new(rows: &'static [Route<S, D>]) -> Self {

@@ -374,7 +374,7 @@ mod tests {
 
     use super::*;
     use crate::http::call::Call;
-    use crate::http::route::Method;
+    use crate::http::method::Method;
 
     /// What the handler of the test waits for.
     #[derive(Debug, Default)]

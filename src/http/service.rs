@@ -14,7 +14,7 @@ use hyper::{Request, Response, StatusCode, Version};
 use tokio_util::task::TaskTracker;
 
 use crate::http::bodies::Bodies;
-use crate::http::call::{Call, Peer, Query};
+use crate::http::call::{Call, MARKDOWN_PARAMETER, Peer, Query};
 use crate::http::coding::{self, Accepted, Encoder};
 use crate::http::connection_limit::{ConnectionLimit, ConnectionPermit, Full};
 use crate::http::forwarded::TrustedProxies;
@@ -23,13 +23,14 @@ use crate::http::hooks::{
 };
 use crate::http::host;
 use crate::http::lingering_close::RequestInProgress;
+use crate::http::method::Method;
 use crate::http::pieces::Content;
 use crate::http::reply::Reply;
 use crate::http::request_body;
 use crate::http::request_ids::RequestIds;
 use crate::http::response_budget::{COUNTED_BYTES_MIN, Slot};
-use crate::http::route::{Answer, Guard, Method, Route, Run};
-use crate::http::router::{Found, MARKDOWN_PARAMETER, Params, Router};
+use crate::http::route::{Answer, Guard, Route, Run};
+use crate::http::router::{Found, Params, Router};
 use crate::http::to_https::ToHttps;
 use crate::http::unparsed::Explanation;
 

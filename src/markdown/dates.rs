@@ -218,6 +218,22 @@ fn number(text: &str) -> Option<u32> {
     is_plain.then(|| text.parse().ok())?
 }
 
+/// The day in ISO 8601, where only one can be meant.
+pub(super) fn day(text: &str) -> Option<String> {
+    let date = normalised(text);
+    let is_iso = date.len() >= 10
+        && date.is_char_boundary(10)
+        && date
+            .bytes()
+            .take(10)
+            .enumerate()
+            .all(|(at, byte)| match at {
+                4 | 7 => byte == b'-',
+                _ => byte.is_ascii_digit(),
+            });
+    is_iso.then(|| date[..10].to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use super::ContentSource;
 use super::ConvertError;
 use super::builder::Builder;
-use super::html::{Selector, kept_words};
 use super::links::Links;
 use super::metadata::Collected;
 use super::outline::Outline;
 use super::reader::Reader;
 use super::select::model::Model;
 use super::select::voices::Voices;
+use super::selector::{Selector, kept_words};
 
 /// With fewer kept words than this the other places are looked at.
 const WORDS_FEW: u64 = 100;

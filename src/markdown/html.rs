@@ -4,47 +4,25 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::domain::words;
-
 use super::builder::Builder;
+use super::injection::{Unshown, is_suspected};
 use super::outline::{Block, Kind, Outline};
 use super::page::{ContentSource, ConvertError, Heading, Link, Page};
 use super::render::render;
-use super::select::hints::Hints;
+use super::select::Selected;
 use super::select::model::Model;
-use super::select::{Selected, select};
+use super::selector::{Selector, kept_words, unspaced};
 use super::tag::Tag;
 use super::title::begin_with_title;
 use super::walls::{self, Evidence};
 use super::warnings::{self, Warning};
-use super::{LINKS_MAX, Settings, THIN_WORDS, fallback, injection};
+use super::{LINKS_MAX, Settings, THIN_WORDS, fallback};
 
 /// Buttons of a page that are looked at; a wall has a few.
 const BUTTONS_MAX: usize = 100;
 
 /// Below this expected F1 the buyer is warned: pages so judged are right by less than two thirds.
 const CONFIDENCE_LOW: f32 = 0.6;
-
-pub(super) struct Selector<'a> {
-    pub(super) full: bool,
-    pub(super) hints: &'a Hints,
-    pub(super) model: &'a Arc<Model>,
-    pub(super) include_comments: bool,
-}
-
-impl Selector<'_> {
-    /// The blocks to keep.
-    pub(super) fn select(&self, outline: &Outline) -> Selected {
-        match self.full {
-            true => Selected {
-                blocks: (0..outline.blocks.len()).collect(),
-                confidence: 1.0,
-                voices: None,
-            },
-            false => select(outline, self.hints, self.model, self.include_comments),
-        }
-    }
-}
 
 /// `may_look_elsewhere`: whether text from other places stands in for a page that has hardly any.
 pub(super) fn html_page(
@@ -112,7 +90,12 @@ pub(super) fn html_page(
         outline: &own,
         first_heading,
     });
-    let is_injected = |outline: &Outline| injection::is_suspected(outline, &collected);
+    let unshown = Unshown {
+        description: &collected.description().unwrap_or_default(),
+        hidden: &collected.hidden,
+        comments: &collected.comments,
+    };
+    let is_injected = |outline: &Outline| is_suspected(outline, &unshown);
     if is_injected(&own) || (found.is_some() && is_injected(outline)) {
         warnings.push(Warning::PromptInjectionSuspected);
     }
@@ -157,20 +140,6 @@ fn buttons(outline: &Outline) -> Vec<String> {
     blocks
         .map(|block| outline.markdown(block).to_owned())
         .collect()
-}
-
-pub(super) fn kept_words(outline: &Outline, kept: &[usize]) -> u64 {
-    let words = kept.iter().map(|&block| outline.blocks[block].words);
-    words.map(u64::from).sum()
-}
-
-/// Characters of scripts without spaces. A block counts two of them as a word, as the model was fitted.
-fn unspaced(outline: &Outline, kept: &[usize]) -> u64 {
-    let texts = kept
-        .iter()
-        .map(|&block| outline.markdown(&outline.blocks[block]));
-    let characters = texts.flat_map(str::chars);
-    characters.filter(|c| words::is_unspaced(*c)).count() as u64
 }
 
 fn kept_headings(outline: &Outline, kept: &[usize]) -> Vec<Heading> {

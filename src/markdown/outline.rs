@@ -3,14 +3,16 @@
 
 use std::ops::Range;
 
-use super::select::counts::Counts;
-use super::select::names::Weighed;
+use super::counts::Counts;
 use super::tag::Tag;
 
 /// An index into [`Outline::nodes`]; 0 is the page itself.
 pub(super) type NodeId = u32;
 
 pub(super) const PAGE: NodeId = 0;
+
+/// From so many blocks on, the rest of the page is one more: each takes memory beside its text.
+pub(super) const BLOCKS_MAX: usize = 18_432;
 
 #[derive(Debug)]
 pub(super) struct Outline {
@@ -31,6 +33,14 @@ pub(super) struct Outline {
     pub(super) loose: Vec<(usize, Said)>,
     /// For training only: the numbers of the names on each node.
     pub(super) bins: Vec<(NodeId, Vec<u16>)>,
+}
+
+/// The names of an element, weighed. Weights are log-odds of content in sixteenths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Weighed {
+    pub(super) mean: i8,
+    pub(super) least: i8,
+    pub(super) most: i8,
 }
 
 /// An index into [`Outline::posts`]; 0 is what stands in no post.

@@ -127,7 +127,7 @@ fn is_value(
 }
 
 /// The text of the blocks that are not written yet.
-pub(super) struct Source {
+struct Source {
     text: String,
     /// Bytes before it that were let go.
     gone: usize,
@@ -159,7 +159,7 @@ impl Source {
         }
     }
 
-    pub(super) fn markdown(&self, block: &Block) -> &str {
+    fn markdown(&self, block: &Block) -> &str {
         self.piece(block.text.range())
     }
 
@@ -320,7 +320,7 @@ impl Renderer<'_> {
             let start = self.out.len();
             tables::push_row(
                 &mut self.out,
-                &tables::cells(row, source),
+                &tables::cells(row, |block| source.markdown(block)),
                 if number == 0 { table.columns } else { 0 },
             );
             self.passage(PassageKind::Row, start);

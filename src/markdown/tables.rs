@@ -3,7 +3,6 @@
 
 use super::inline::Writer;
 use super::outline::{Block, NodeId, Outline, Shape};
-use super::render::Source;
 
 /// Where the blocks of a table stand in it.
 pub(super) struct Table<'a> {
@@ -67,13 +66,16 @@ pub(super) fn read<'a>(outline: &'a Outline, blocks: &[usize]) -> Table<'a> {
 }
 
 /// The cells of a row of [`Table::rows`]. One row at a time: a table may be the whole page.
-pub(super) fn cells(row: &[(NodeId, usize, &Block)], source: &Source) -> Vec<String> {
+pub(super) fn cells<'s>(
+    row: &[(NodeId, usize, &Block)],
+    markdown: impl Fn(&Block) -> &'s str,
+) -> Vec<String> {
     let mut cells: Vec<String> = Vec::new();
     for &(_, column, block) in row {
         if cells.len() <= column {
             cells.resize(column + 1, String::new());
         }
-        push_cell(&mut cells[column], source.markdown(block));
+        push_cell(&mut cells[column], markdown(block));
     }
     cells
 }

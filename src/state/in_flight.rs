@@ -2,6 +2,7 @@
 //! durable when the goods are stored.
 
 mod answers;
+pub mod delivered;
 mod payers;
 mod payloads;
 mod unfinished;

@@ -1,6 +1,5 @@
 //! In-memory state of the running service: independent parts of [`crate::app::App`].
 
-pub mod delivered;
 pub mod excerpt;
 pub mod free_fetches;
 pub mod health;

@@ -1,7 +1,7 @@
 //! Copies the data file table by table from one read transaction while sales go on: compact and consistent.
 
 use std::fmt;
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,8 @@ use redb::{
 use crate::domain::time::UnixSeconds;
 use crate::store::StoreError;
 use crate::store::disk_space::DiskSpace;
-use crate::store::open::{CLEAN, private};
-use crate::store::tables::{META, VisitTable, each_table, is_known};
+use crate::store::files::{durable, private};
+use crate::store::tables::{CLEAN, META, VisitTable, each_table, is_known};
 use crate::store::throttled_copy::{GoesOn, Source, Throttled};
 
 /// When a copy was made. Only copies carry it.
@@ -141,22 +141,6 @@ fn mark_as_copy(transaction: &WriteTransaction, now: UnixSeconds) -> Result<(), 
     meta.insert(TAKEN_AT, now.0)?;
     meta.insert(BACKED_UP_AT, now.0)?;
     Ok(())
-}
-
-/// Sees to it that a file and its name survive a power cut; gives its length.
-pub(in crate::store) fn durable(path: &Path) -> io::Result<u64> {
-    let file = File::open(path)?;
-    file.sync_all()?;
-    sync_folder(path)?;
-    Ok(file.metadata()?.len())
-}
-
-pub(in crate::store) fn sync_folder(path: &Path) -> io::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    File::open(folder)?.sync_all()
 }
 
 impl fmt::Debug for CopyOptions {

@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 use redb::WriteTransaction;
 
 use crate::store::StoreError;
-use crate::store::backup::durable;
-use crate::store::open::{SCHEMA, private};
+use crate::store::files::{durable, private};
 use crate::store::open_error::{OpenError, from_io};
-use crate::store::tables::META;
+use crate::store::tables::{META, SCHEMA};
 
 /// One step. The first leads from schema 1 to schema 2, the next to 3, and so on; none is ever taken out.
 #[derive(Debug)]

@@ -13,6 +13,7 @@ mod bundle_quotes;
 mod copy_on_write;
 mod disk_space;
 mod due;
+mod files;
 mod goods;
 mod handle;
 mod lazy_table;

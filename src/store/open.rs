@@ -2,7 +2,7 @@
 //! alone nothing has to be checked: commits are atomic (two phases, and redb's recovery), and the kernel still has what
 //! was written. After a stop of the machine all of it is checked, since disks may lose what they said was written.
 
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::OpenOptions;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,17 +18,16 @@ use sha2::{Digest as _, Sha256};
 use crate::domain::time::UnixSeconds;
 use crate::store::backup::{BACKED_UP_AT, TAKEN_AT};
 use crate::store::disk_space::DiskSpace;
+use crate::store::files::{make_folder, private};
 use crate::store::handle::Handle;
 use crate::store::migrate::{MIGRATIONS, Migration, apply, keep_aside, schema};
 use crate::store::open_error::{OpenError, damaged, from_io, from_redb, from_store, no_room};
-use crate::store::tables::{META, Snapshot, Tables, VisitTable, each_table};
+use crate::store::tables::{CLEAN, META, SCHEMA, Snapshot, Tables, VisitTable, each_table};
 use crate::store::threads::{Threads, transact};
 use crate::store::{Settings, Store, StoreError};
 
 /// Version of the tables as this program writes them.
 pub const SCHEMA_VERSION: u64 = schema(MIGRATIONS);
-pub(in crate::store) const SCHEMA: &str = "schema";
-pub(in crate::store) const CLEAN: &str = "clean";
 /// The [`incarnation`] in which the file was opened last.
 const INCARNATION: &str = "incarnation";
 /// How often a long check is told of.
@@ -64,29 +63,12 @@ pub(in crate::store) fn create(path: &Path, settings: Settings) -> Result<Opened
     start(path, database, settings, true)
 }
 
-/// The folder of a data file that is the first there, its owner's alone.
-pub(in crate::store) fn make_folder(data_file: &Path) -> std::io::Result<()> {
-    let folder = data_file
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    folder.map_or(Ok(()), |folder| {
-        let mut maker = DirBuilder::new();
-        std::os::unix::fs::DirBuilderExt::mode(&mut maker, 0o700);
-        maker.recursive(true).create(folder)
-    })
-}
-
 /// Opening writes, if only that the file is open now. Asked first, since a write without room fails half way.
 fn check_room(path: &Path, settings: Settings) -> Result<(), OpenError> {
     match DiskSpace::beside(path, settings.free_bytes_min).lack() {
         Some(why) => Err(no_room(path, why)),
         None => Ok(()),
     }
-}
-
-/// For files that hold what was paid for: nobody but their owner reads them.
-pub(in crate::store) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600)
 }
 
 pub(in crate::store) fn open(
@@ -180,6 +162,7 @@ fn look_over(
         return Err(OpenError::Newer {
             path: path.to_owned(),
             found,
+            known: schema(migrations),
         });
     }
     let is_coherent = incarnation(path).is_some_and(|now| opened_in == Some(now));

@@ -7,7 +7,6 @@ use redb::DatabaseError;
 
 use crate::store::StoreError;
 use crate::store::disk_space::is_full;
-use crate::store::open::SCHEMA_VERSION;
 
 #[derive(Debug)]
 pub enum OpenError {
@@ -17,6 +16,8 @@ pub enum OpenError {
     Newer {
         path: PathBuf,
         found: u64,
+        /// The schema that this program writes.
+        known: u64,
     },
     Damaged {
         path: PathBuf,
@@ -93,9 +94,9 @@ impl fmt::Display for OpenError {
                     path.display()
                 )
             }
-            OpenError::Newer { path, found } => write!(
+            OpenError::Newer { path, found, known } => write!(
                 f,
-                "{} was written by a newer version (schema {found}, this program knows {SCHEMA_VERSION}); install \
+                "{} was written by a newer version (schema {found}, this program knows {known}); install \
                  that version or restore an older backup",
                 path.display()
             ),

@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::time::UnixSeconds;
 use crate::store::Settings;
-use crate::store::backup::{durable, sync_folder};
-use crate::store::open::{make_folder, private};
+use crate::store::files::{durable, make_folder, private, sync_folder};
 use crate::store::open_error::OpenError;
 use crate::store::verify::{Verified, verify};
 

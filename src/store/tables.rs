@@ -15,6 +15,10 @@ use crate::store::record::decode;
 
 pub(in crate::store) type Hash = [u8; 32];
 
+/// Facts of [`META`]: the version of the tables, and whether the file was closed.
+pub(in crate::store) const SCHEMA: &str = "schema";
+pub(in crate::store) const CLEAN: &str = "clean";
+
 /// Keys of tables as the bare bytes, under the bytes' own name of a type: the file does not tell the types apart.
 macro_rules! bare_keys {
     ($($name:ident),*) => {$(

@@ -66,6 +66,7 @@ fn look_through(
         return Err(OpenError::Newer {
             path: path.to_owned(),
             found: found.schema,
+            known: SCHEMA_VERSION,
         });
     }
     match database.check_integrity() {

@@ -8,7 +8,9 @@ use serde_json::{Map, Value, json};
 
 use crate::x402::encoding;
 use crate::x402::offer_receipt::OFFER_RECEIPT;
-use crate::x402::wire::{PaymentRequired, PaymentRequirements, ResourceInfo, Version2};
+use crate::x402::wire::{
+    PaymentRequired, PaymentRequirements, ResourceInfo, SCHEMA_DIALECT, Version2,
+};
 
 /// Longest challenge in bytes of JSON. Facilitators have refused payments that echo more than about 3,000 of them.
 const JSON_BYTES_MAX: usize = 2_900;
@@ -23,9 +25,6 @@ const ICON_URL_CHARS_MAX: usize = 2_048;
 pub const PAYMENT_IDENTIFIER: &str = "payment-identifier";
 /// The key of the discovery extension.
 const BAZAAR: &str = "bazaar";
-
-/// What the schemas of extensions are written in.
-pub const SCHEMA_DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// What a challenge says.
 #[derive(Clone, Debug)]

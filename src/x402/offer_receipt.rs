@@ -12,9 +12,8 @@ use serde_json::{Map, Value, json};
 use crate::domain::evm::{Address, Network, Signature};
 use crate::domain::time::UnixSeconds;
 use crate::signing::{self, BadJws, PublicKey, Signer};
-use crate::x402::challenge::SCHEMA_DIALECT;
 use crate::x402::eip3009::recover;
-use crate::x402::wire::{PaymentRequirements, Scheme};
+use crate::x402::wire::{PaymentRequirements, SCHEMA_DIALECT, Scheme};
 
 /// The key of the extension.
 pub const OFFER_RECEIPT: &str = "offer-receipt";

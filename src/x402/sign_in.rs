@@ -11,10 +11,10 @@ use url::{Position, Url};
 
 use crate::domain::evm::{Address, Network, Signature};
 use crate::domain::time::UnixSeconds;
-use crate::x402::challenge::SCHEMA_DIALECT;
 use crate::x402::eip3009::recover;
 use crate::x402::encoding;
 use crate::x402::sender_proof::personal_digest;
+use crate::x402::wire::SCHEMA_DIALECT;
 
 /// The key of the extension in a challenge.
 pub const EXTENSION: &str = "sign-in-with-x";

@@ -1,6 +1,6 @@
 //! The JSON of x402 version 2, field for field (specification v2, transports-v2/http; scheme exact on EVM).
 //! Numbers of tokens and of seconds are decimal strings, and a JSON number in their place is refused. It knows shapes
-//! alone: whether a payment fits an offer is decided in [`crate::x402::proof`].
+//! alone: whether a payment fits an offer is decided in `proof.rs`.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,9 @@ use serde_json::{Map, Value};
 
 use crate::domain::amount::Amount;
 use crate::domain::evm::{Address, Network, Nonce, Signature};
+
+/// What the schemas of extensions are written in.
+pub const SCHEMA_DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// The protocol version: the JSON number 2, nothing else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

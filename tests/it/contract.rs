@@ -3,7 +3,7 @@
 
 use context402::evidence::report::action::AgentAction;
 use context402::http::call::Peer;
-use context402::http::route::Method;
+use context402::http::Method;
 use context402::http::router::{Found, Router};
 use context402::routes::ROUTES;
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! The Model Context Protocol: tools that are endpoints, and the same sale behind the paid ones.
 
 use context402::domain::endpoint::Price;
-use context402::http::route::Method;
+use context402::http::Method;
 use context402::routes::ROUTES;
 use context402::x402::encoding;
 use context402::x402::payer::ReceivedChallenge;

@@ -322,17 +322,52 @@ fn rooms(code: &str, layer: &str) -> Vec<String> {
     found
 }
 
+/// Folders whose files and folders import each other one way.
+const LAYERS_WITHOUT_CIRCLE: &[&str] = &[
+    "api",
+    "api/buyer",
+    "api/operator",
+    "api/orders",
+    "cli",
+    "config",
+    "evidence",
+    "evidence/bundle",
+    "evidence/check",
+    "evidence/engine",
+    "evidence/reading",
+    "evidence/report",
+    "flows",
+    "flows/content",
+    "flows/operations",
+    "flows/sale",
+    "http",
+    "markdown",
+    "markdown/builder",
+    "markdown/kinds",
+    "markdown/select",
+    "outside",
+    "pages",
+    "pages/buyer",
+    "state",
+    "store",
+    "x402",
+];
+
 #[test]
 fn the_folders_of_a_layer_have_no_circle() {
-    for layer in ["api", "flows", "api/buyer", "flows/sale"] {
+    for layer in LAYERS_WITHOUT_CIRCLE {
         let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for source in sources() {
             let Some(below) = source.path.strip_prefix(&format!("{layer}/")) else {
                 continue;
             };
-            let room = below.split('/').next().unwrap_or_default();
-            let room = room.trim_end_matches(".rs").to_owned();
-            let others = rooms(&source.code, &layer.replace('/', "::"));
+            let below = below.trim_end_matches(".rs").trim_end_matches("/mod");
+            let room = below.split('/').next().unwrap_or_default().to_owned();
+            let module = layer.replace('/', "::");
+            // From a file so deep, so many steps up lead to the layer.
+            let up = "super::".repeat(below.split('/').count());
+            let code = source.code.replace(&up, &format!("crate::{module}::"));
+            let others = rooms(&code, &module);
             let others = others.into_iter().filter(|other| *other != room);
             imports.entry(room.clone()).or_default().extend(others);
         }

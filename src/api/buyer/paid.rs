@@ -25,7 +25,7 @@ use crate::flows::sale;
 use crate::flows::sale::refusals::{self, PaidAttempt};
 use crate::flows::sale::request::PaidRequest;
 use crate::http::{Bytes, Call, Held, OnSent, Reply};
-use crate::state::delivered::{Body, Delivered};
+use crate::state::in_flight::delivered::{Body, Delivered};
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::SettleResponse;
 

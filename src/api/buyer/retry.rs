@@ -15,7 +15,7 @@ use crate::domain::schema::without_mark;
 use crate::flows::sale::refusals::PaidAttempt;
 use crate::flows::sale::retry::{self, Asker, Stated};
 use crate::http::{Call, Reply};
-use crate::state::delivered::Delivered;
+use crate::state::in_flight::delivered::Delivered;
 
 /// POST /v1/x402/retry.
 pub async fn redeem(app: Shared, call: Call) -> Reply {

@@ -9,7 +9,7 @@ use crate::evidence::bundle::footnotes::Footnotes;
 use crate::evidence::bundle::groups::Groups;
 use crate::evidence::bundle::matrix::{Cell, Row, Verdict};
 use crate::evidence::bundle::read::Submitted;
-use crate::evidence::bundle::values::{Amount, Quantity, Wanted, amounts, clash, shared};
+use crate::evidence::reading::values::{Amount, Quantity, Wanted, amounts, clash, shared};
 
 /// Conflicts that are told; a reader who has seen so many will not trust the rest either.
 const CONFLICTS_MAX: usize = 24;

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::closed_set::closed_set;
 use crate::evidence::bundle::read::{Read, Submitted};
-use crate::evidence::bundle::values::{Amount, Wanted, amounts, clash};
 use crate::evidence::reading::text::{Word, is_negation, is_stop, number, plain, stem, words};
+use crate::evidence::reading::values::{Amount, Wanted, amounts, clash};
 use crate::evidence::report::{QuestionForm, Report};
 
 /// Words of a shingle.

@@ -7,7 +7,7 @@ use super::account::addresses::without_addresses;
 use super::account::quantities::{Kind, Quantity, quantities};
 use super::account::units::{Dimension, unit};
 use super::question::{Asked, Question};
-use crate::evidence::reading::measure::Measure;
+use crate::evidence::engine::measure::Measure;
 use crate::evidence::reading::words::{does, known};
 
 struct Word {

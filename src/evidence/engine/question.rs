@@ -1,6 +1,6 @@
 //! What a question asks, as far as its words tell without any page: its terms, its kind, the noun it asks for.
 
-use crate::evidence::reading::foreign::{Asking, asking};
+use crate::evidence::reading::foreign::{QuestionWord, question_word};
 use crate::evidence::reading::language::Language;
 use crate::evidence::reading::tokens::{Form, Lexicon};
 use crate::evidence::reading::words::{Asks, does, is_superlative, known};
@@ -158,25 +158,26 @@ impl Question {
         let first = 0..count.min(if is_formula { 0 } else { 2 });
         let last = count.checked_sub(1).filter(|&at| at > 1);
         let mut places = first.chain(last);
-        let Some((at, asking)) = places.find_map(|at| Some((at, asking(tag, word(at))?))) else {
+        let Some((at, asking)) = places.find_map(|at| Some((at, question_word(tag, word(at))?)))
+        else {
             return Some((Asked::YesNo, Vec::new()));
         };
         let follows = |words: &[&str]| at + 1 < count && words.contains(&word(at + 1));
         let asked = match asking {
-            Asking::Who => Asked::Who,
-            Asking::When => Asked::When,
-            Asking::Number => Asked::Number,
-            Asking::Where => Asked::Where,
-            Asking::Why => Asked::Why,
-            Asking::How
+            QuestionWord::Who => Asked::Who,
+            QuestionWord::When => Asked::When,
+            QuestionWord::Number => Asked::Number,
+            QuestionWord::Where => Asked::Where,
+            QuestionWord::Why => Asked::Why,
+            QuestionWord::How
                 if follows(&[
                     "viel", "viele", "lange", "hoch", "gross", "alt", "lang", "oud",
                 ]) =>
             {
                 Asked::Number
             }
-            Asking::How => Asked::How,
-            Asking::What => Asked::What,
+            QuestionWord::How => Asked::How,
+            QuestionWord::What => Asked::What,
         };
         Some((asked, Vec::new()))
     }

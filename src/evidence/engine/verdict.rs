@@ -1,8 +1,6 @@
 //! From features to a label: ranks the candidates of one question or claim, estimates whether the page settles it, and
 //! lets what speaks against it lower the label. Knows no findings as a buyer sees them.
 
-use entailment::Verdict;
-
 use super::account::compare;
 use super::entail::{Asking, Plan, Reader, Verdicts, relevance};
 use super::features::{Candidate, Features, candidates};
@@ -10,11 +8,12 @@ use super::labels::{Labels, Section};
 use super::matching::Matching;
 use super::model::Model;
 use super::question::{Asked, Question};
+use super::ranked::{Doubts, Ranked};
+use super::reservations::{is_hedged, is_withdrawn};
 use super::signals::{Account, stands_verbatim};
 use super::similarity::{compared, similarities};
 use super::summary::decisive;
 use crate::evidence::reading::page::Page;
-use crate::evidence::reading::words::known;
 use crate::evidence::{Depth, Label, Relation, TrainingRow};
 use crate::markdown::PassageKind;
 
@@ -34,8 +33,7 @@ const LEAD_IN_PENALTY: f64 = 0.4;
 const WITHDRAWN_PENALTY: f64 = 6.0;
 /// The sets that the model is fitted to ask for few prices.
 const MONEY_WORTH: f64 = 0.7;
-/// From this probability on, a passage that the entailment model has read alone says the opposite.
-const DENIES: f32 = 0.5;
+/// From this probability on, the entailment model denies a claim that a passage has nearly word for word.
 const SURELY_DENIES: f32 = 0.9;
 /// What the entailment model's relevance adds to a rank score, and the similarity to the question.
 const RELEVANCE: f64 = 1.5;
@@ -45,75 +43,6 @@ pub(crate) struct Judge<'a> {
     pub(crate) page: &'a Page<'a>,
     pub(crate) model: &'a Model,
     pub(crate) depth: Depth,
-}
-
-/// What speaks against a candidate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Doubts {
-    pub(crate) number: bool,
-    pub(crate) antonym: bool,
-    pub(crate) ordinal: bool,
-    pub(crate) negation: bool,
-    pub(crate) direction: bool,
-    /// A name or number of the question that it lacks.
-    pub(crate) lacks_name: bool,
-    pub(crate) lacks_number: bool,
-    /// Another name in its place.
-    pub(crate) other_name: bool,
-}
-
-impl Doubts {
-    pub(crate) fn of(features: &Features, is_claim: bool) -> Doubts {
-        let negated_from = if is_claim { 0.5 } else { 0.7 };
-        Doubts {
-            number: features.numconf > 0.0,
-            antonym: features.antadj > 0.0,
-            ordinal: features.ordconf > 0.0,
-            negation: features.negd > 0.0 && features.cov_r >= negated_from,
-            direction: is_claim && features.dr > 0.0,
-            lacks_name: if is_claim {
-                features.unname > 0.0
-            } else {
-                features.un_name > 0.0
-            },
-            lacks_number: features.un_num > 0.0,
-            other_name: is_claim && features.entconf > 0.0,
-        }
-    }
-
-    /// It may say the opposite.
-    pub(crate) fn is_hard(&self) -> bool {
-        self.number || self.antonym || self.ordinal || self.negation || self.direction
-    }
-
-    /// It may be about something else.
-    pub(crate) fn is_soft(&self) -> bool {
-        self.lacks_name || self.lacks_number || self.other_name
-    }
-}
-
-/// A candidate with its rank.
-#[derive(Debug)]
-pub(crate) struct Ranked {
-    pub(crate) candidate: Candidate,
-    pub(crate) score: f64,
-    pub(crate) doubts: Doubts,
-    /// How close it is to the question in meaning, for those that were compared.
-    similarity: Option<f64>,
-    /// What the entailment model says of it alone, where it has read it.
-    read: Option<Verdict>,
-}
-
-impl Ranked {
-    /// Whether it says the opposite of a claim: by the entailment model where that has read it, else by the words.
-    pub(crate) fn denies(&self) -> bool {
-        match &self.read {
-            Some(verdict) => {
-                verdict.contradicted >= DENIES && verdict.contradicted > verdict.supported
-            }
-            None => self.doubts.is_hard(),
-        }
-    }
 }
 
 /// What is thought of one question or claim.
@@ -529,118 +458,6 @@ fn gate(found: &[Candidate]) -> f64 {
 /// All that it lacks is a number, and it has another one in its place.
 fn differs_by_number(f: &Features) -> bool {
     f.numconf > 0.0 && f.cov_r >= 0.4 && f.nun_r >= 1.0 && f.sumun_r <= f.un_num + 1e-9
-}
-
-/// Words that only say that it may be so; "May" is mostly a month.
-const HEDGES: &[&str] = &[
-    "may",
-    "might",
-    "could",
-    "possibly",
-    "perhaps",
-    "reportedly",
-    "allegedly",
-    "rumoured",
-    "rumored",
-    "rumours",
-    "rumors",
-    "unconfirmed",
-    "supposedly",
-    "apparently",
-    "presumably",
-];
-
-/// Whether a text says of what is asked, in these terms, only that it may be so: such a word stands in a clause with half of
-/// the terms that the text has, and not beside it.
-pub(crate) fn is_hedged(text: &str, terms: &[(String, bool)]) -> bool {
-    let stem = |word: &str| known().stem(&word.to_lowercase());
-    let terms: Vec<String> = terms.iter().map(|(written, _)| stem(written)).collect();
-    let words = |text: &str| -> Vec<String> {
-        text.split(|c: char| !c.is_alphanumeric())
-            .filter(|word| !word.is_empty())
-            .map(str::to_owned)
-            .collect()
-    };
-    let is_asked = |word: &String| terms.contains(&stem(word));
-    let all = words(text);
-    if !all.iter().any(|word| HEDGES.contains(&word.as_str())) {
-        return false;
-    }
-    let asked = all.iter().filter(|word| is_asked(word)).count();
-    clauses(text).into_iter().any(|clause| {
-        let clause = words(clause);
-        clause.iter().any(|word| HEDGES.contains(&word.as_str()))
-            && clause.iter().filter(|word| is_asked(word)).count() * 2 >= asked
-    })
-}
-
-/// Parts of a sentence that say something of their own.
-fn clauses(text: &str) -> Vec<&str> {
-    let mut clauses = vec![];
-    let mut start = 0;
-    for (at, sign) in text.match_indices([',', ';', ':', '(', ')', ' ']) {
-        let rest = &text[at + sign.len()..];
-        let word = rest.split(|c: char| !c.is_alphanumeric()).next();
-        if sign != " "
-            || matches!(
-                word,
-                Some("which" | "who" | "whom" | "whose" | "while" | "but")
-            )
-        {
-            clauses.push(&text[start..at]);
-            start = at;
-        }
-    }
-    clauses.push(&text[start..]);
-    clauses
-}
-
-/// Whether a sentence tells what an earlier version of its page said, which the page has corrected since.
-pub(crate) fn is_withdrawn(text: &str) -> bool {
-    const VERSIONS: &[&str] = &[
-        "earlier version",
-        "previous version",
-        "original version",
-        "first version",
-    ];
-    const SAID: &[&str] = &[
-        "gave",
-        "said",
-        "stated",
-        "misstated",
-        "reported",
-        "listed",
-        "described",
-        "put",
-    ];
-    let lower = text.to_lowercase();
-    let after = VERSIONS
-        .iter()
-        .find_map(|version| lower.split_once(version));
-    after.is_some_and(|(_, rest)| {
-        let mut words = rest.split(|c: char| !c.is_alphanumeric());
-        words.any(|word| SAID.contains(&word))
-    })
-}
-
-/// Words that make a statement depend on something.
-pub(crate) fn is_conditional(text: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "if",
-        "unless",
-        "except",
-        "provided",
-        "depending",
-        "depends",
-        "excluding",
-        "otherwise",
-    ];
-    let lower = text.to_lowercase();
-    let mut words = lower.split(|c: char| !c.is_alphanumeric());
-    words.any(|word| WORDS.contains(&word))
-        || ["subject to", "only when", "as long as", "in case"]
-            .iter()
-            .any(|words| lower.contains(words))
 }
 
 fn terms(matching: &Matching<'_>) -> Vec<(String, bool)> {

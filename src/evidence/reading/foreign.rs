@@ -3,7 +3,7 @@
 
 /// What a word asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asking {
+pub(crate) enum QuestionWord {
     Who,
     When,
     Number,
@@ -15,7 +15,7 @@ pub(crate) enum Asking {
 
 struct Tongue {
     tag: &'static str,
-    asking: &'static [(Asking, &'static str)],
+    asking: &'static [(QuestionWord, &'static str)],
     negation: &'static str,
 }
 
@@ -24,14 +24,14 @@ const TONGUES: [Tongue; 6] = [
     Tongue {
         tag: "de",
         asking: &[
-            (Asking::Who, "wer wem wen wessen"),
-            (Asking::When, "wann"),
-            (Asking::Number, "wieviel wieviele"),
-            (Asking::Where, "wo woher wohin"),
-            (Asking::Why, "warum wieso weshalb wozu"),
-            (Asking::How, "wie wodurch womit"),
+            (QuestionWord::Who, "wer wem wen wessen"),
+            (QuestionWord::When, "wann"),
+            (QuestionWord::Number, "wieviel wieviele"),
+            (QuestionWord::Where, "wo woher wohin"),
+            (QuestionWord::Why, "warum wieso weshalb wozu"),
+            (QuestionWord::How, "wie wodurch womit"),
             (
-                Asking::What,
+                QuestionWord::What,
                 "was welche welcher welches welchem welchen woran worin wovon worauf",
             ),
         ],
@@ -40,14 +40,14 @@ const TONGUES: [Tongue; 6] = [
     Tongue {
         tag: "fr",
         asking: &[
-            (Asking::Who, "qui"),
-            (Asking::When, "quand"),
-            (Asking::Number, "combien"),
-            (Asking::Where, "ou"),
-            (Asking::Why, "pourquoi"),
-            (Asking::How, "comment"),
+            (QuestionWord::Who, "qui"),
+            (QuestionWord::When, "quand"),
+            (QuestionWord::Number, "combien"),
+            (QuestionWord::Where, "ou"),
+            (QuestionWord::Why, "pourquoi"),
+            (QuestionWord::How, "comment"),
             (
-                Asking::What,
+                QuestionWord::What,
                 "que qu quoi quel quelle quels quelles lequel laquelle lesquels",
             ),
         ],
@@ -56,52 +56,52 @@ const TONGUES: [Tongue; 6] = [
     Tongue {
         tag: "es",
         asking: &[
-            (Asking::Who, "quien quienes"),
-            (Asking::When, "cuando"),
-            (Asking::Number, "cuanto cuanta cuantos cuantas"),
-            (Asking::Where, "donde adonde"),
-            (Asking::Why, "porque"),
-            (Asking::How, "como"),
-            (Asking::What, "que cual cuales"),
+            (QuestionWord::Who, "quien quienes"),
+            (QuestionWord::When, "cuando"),
+            (QuestionWord::Number, "cuanto cuanta cuantos cuantas"),
+            (QuestionWord::Where, "donde adonde"),
+            (QuestionWord::Why, "porque"),
+            (QuestionWord::How, "como"),
+            (QuestionWord::What, "que cual cuales"),
         ],
         negation: "no nunca jamas nadie nada ninguno ninguna ningun sin tampoco ni",
     },
     Tongue {
         tag: "it",
         asking: &[
-            (Asking::Who, "chi"),
-            (Asking::When, "quando"),
-            (Asking::Number, "quanto quanta quanti quante"),
-            (Asking::Where, "dove"),
-            (Asking::Why, "perche"),
-            (Asking::How, "come"),
-            (Asking::What, "che cosa quale quali cos qual"),
+            (QuestionWord::Who, "chi"),
+            (QuestionWord::When, "quando"),
+            (QuestionWord::Number, "quanto quanta quanti quante"),
+            (QuestionWord::Where, "dove"),
+            (QuestionWord::Why, "perche"),
+            (QuestionWord::How, "come"),
+            (QuestionWord::What, "che cosa quale quali cos qual"),
         ],
         negation: "non mai nessuno nessuna nessun niente nulla senza ne",
     },
     Tongue {
         tag: "pt",
         asking: &[
-            (Asking::Who, "quem"),
-            (Asking::When, "quando"),
-            (Asking::Number, "quanto quanta quantos quantas"),
-            (Asking::Where, "onde aonde"),
-            (Asking::Why, "porque"),
-            (Asking::How, "como"),
-            (Asking::What, "que qual quais"),
+            (QuestionWord::Who, "quem"),
+            (QuestionWord::When, "quando"),
+            (QuestionWord::Number, "quanto quanta quantos quantas"),
+            (QuestionWord::Where, "onde aonde"),
+            (QuestionWord::Why, "porque"),
+            (QuestionWord::How, "como"),
+            (QuestionWord::What, "que qual quais"),
         ],
         negation: "nao nunca jamais ninguem nada nenhum nenhuma sem nem",
     },
     Tongue {
         tag: "nl",
         asking: &[
-            (Asking::Who, "wie wiens"),
-            (Asking::When, "wanneer"),
-            (Asking::Number, "hoeveel"),
-            (Asking::Where, "waar waarheen"),
-            (Asking::Why, "waarom"),
-            (Asking::How, "hoe waardoor waarmee"),
-            (Asking::What, "wat welk welke waarvan waarin"),
+            (QuestionWord::Who, "wie wiens"),
+            (QuestionWord::When, "wanneer"),
+            (QuestionWord::Number, "hoeveel"),
+            (QuestionWord::Where, "waar waarheen"),
+            (QuestionWord::Why, "waarom"),
+            (QuestionWord::How, "hoe waardoor waarmee"),
+            (QuestionWord::What, "wat welk welke waarvan waarin"),
         ],
         negation: "niet geen nooit niemand niets zonder noch",
     },
@@ -116,7 +116,7 @@ fn has(list: &str, word: &str) -> bool {
 }
 
 /// What a lower-case word asks for in this language.
-pub(crate) fn asking(tag: &str, word: &str) -> Option<Asking> {
+pub(crate) fn question_word(tag: &str, word: &str) -> Option<QuestionWord> {
     let mut asking = tongue(tag)?.asking.iter();
     asking
         .find(|(_, words)| has(words, word))
@@ -137,9 +137,9 @@ mod tests {
         let listed: Vec<&str> = known().stop_words().iter().map(|(tag, _)| *tag).collect();
         let own: Vec<&str> = TONGUES.iter().map(|tongue| tongue.tag).collect();
         assert_eq!(listed, own);
-        assert_eq!(asking("de", "wann"), Some(Asking::When));
-        assert_eq!(asking("nl", "wie"), Some(Asking::Who));
-        assert_eq!(asking("de", "hund"), None);
+        assert_eq!(question_word("de", "wann"), Some(QuestionWord::When));
+        assert_eq!(question_word("nl", "wie"), Some(QuestionWord::Who));
+        assert_eq!(question_word("de", "hund"), None);
         assert!(is_negation("pt", "nao") && !is_negation("fr", "non"));
     }
 }

@@ -1,8 +1,8 @@
 //! In which language a text is written, as far as its commonest words tell. Knows only what the engine treats
 //! differently: English, some languages whose stop words it has, and all others.
 
-use super::tokens::is_paired;
 use super::words::{does, known};
+use crate::domain::words::is_unspaced;
 
 /// Words that are looked at.
 const WORDS_MAX: usize = 2_000;
@@ -98,6 +98,11 @@ impl Language {
             .position(|(name, _)| *name == primary);
         found.map_or(Language::Other, Language::Listed)
     }
+}
+
+/// Characters that are compared in pairs: scripts without spaces, and Korean, whose words carry endings.
+pub(crate) fn is_paired(c: char) -> bool {
+    is_unspaced(c) || ('\u{ac00}'..='\u{d7af}').contains(&c)
 }
 
 #[cfg(test)]

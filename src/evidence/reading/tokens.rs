@@ -6,11 +6,9 @@ mod scan;
 use std::collections::HashMap;
 
 use super::foreign::is_negation;
-use super::language::Language;
+use super::language::{Language, is_paired};
 use super::words::{does, is_superlative, known, ordinal, scale, spelled_number};
 use scan::{after_address, fold, initials, is_year, number, number_part, number_value, word};
-
-pub(crate) use scan::is_paired;
 
 /// More distinct forms than any page has; further ones are left out.
 const FORMS_MAX: usize = 200_000;

@@ -15,12 +15,12 @@ use crate::evidence::report::profile::profile;
 use crate::evidence::report::quality::quality;
 use crate::evidence::report::reliability::measured;
 use crate::evidence::report::risks::{Grounds, Risk, RiskDetail, Severity, risks};
+use crate::evidence::report::synthesis::Synthesis;
 use crate::evidence::report::text_stats::TextStats;
 use crate::evidence::report::{
     Analysis, Comparison, Coverage, Decision, KeyClaim, Origin, Part, QuestionForm, Report,
     Request, Retention, Success,
 };
-use crate::evidence::synthesis::Synthesis;
 use crate::evidence::{Claim, Label, QUESTION_CHARS_MAX, QuestionKind, Stance};
 
 const ANSWER_CHARS_MAX: usize = 800;

@@ -2,7 +2,7 @@
 //! time: there is always a report.
 
 use crate::evidence::report::examine::Examined;
-use crate::evidence::synthesis::{Synthesis, checked, prompt};
+use crate::evidence::report::synthesis::{Synthesis, checked, prompt};
 use crate::outside::llm::Llm;
 
 /// Calls the model and checks its claims. Nothing without a model or without evidence.

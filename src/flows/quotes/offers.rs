@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::app::{App, Shared};
 use crate::domain::time::UnixSeconds;
-use crate::state::delivered::Delivered;
+use crate::state::in_flight::delivered::Delivered;
 use crate::state::offers::Terms;
 use crate::store::{Store, StoreError};
 use crate::x402::offer_receipt::{self, Receipt};

@@ -10,7 +10,7 @@ use crate::domain::time::{PURCHASE_SECONDS, UnixSeconds};
 use crate::flows::content::reports;
 use crate::flows::sale::response;
 use crate::outside::chance;
-use crate::state::delivered::Delivered;
+use crate::state::in_flight::delivered::Delivered;
 use crate::state::sign_in_nonces::Full;
 use crate::store::BoughtPayment;
 use crate::x402::sign_in::{self, Service, SignInError, SignedIn};

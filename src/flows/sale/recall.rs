@@ -12,7 +12,7 @@ use crate::flows::sale::payments::{self, FreshCredit, redelivery_end};
 use crate::flows::sale::refusals::{in_use, not_known, not_settled, replayed};
 use crate::flows::sale::verified::Verified;
 use crate::flows::sale::{response, settle};
-use crate::state::delivered::Delivered;
+use crate::state::in_flight::delivered::Delivered;
 use crate::state::in_flight::{Reservation, ReservedIdentifier};
 
 /// How often a stored answer is redelivered to the same payload (decisions, Money 4).

@@ -15,8 +15,8 @@ use crate::flows::internal;
 use crate::flows::sale::answer::{self, Members};
 use crate::flows::sale::refusals::replayed;
 use crate::outside::memory::{MemoryFull, UNCOUNTED_BYTES};
-use crate::state::delivered::{Body, Delivered, Sending};
 use crate::state::in_flight::Outcome;
+use crate::state::in_flight::delivered::{Body, Delivered, Sending};
 
 /// Four characters ([`crate::state::page::tokens`]) in UTF-8.
 const TOKEN_BYTES_MAX: usize = 16;

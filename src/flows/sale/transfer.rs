@@ -24,7 +24,7 @@ use crate::flows::sale::refusals::{PaidAttempt, in_use};
 use crate::flows::sale::request::PaidRequest;
 use crate::flows::sale::{response, stored};
 use crate::outside::chain::{Chain, Written};
-use crate::state::delivered::Delivered;
+use crate::state::in_flight::delivered::Delivered;
 use crate::state::in_flight::{Outcome, Reservation};
 use crate::store::Overpayment;
 use crate::x402::onchain::{Received, received};

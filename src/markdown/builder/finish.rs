@@ -1,8 +1,8 @@
 //! The end of a block: its text is closed, and it takes its place in the outline.
 
-use super::{BLOCKS_MAX, Builder};
+use super::Builder;
 use crate::markdown::inline::Finished;
-use crate::markdown::outline::{Block, Kind, Node, NodeId, PAGE, Shape, Span};
+use crate::markdown::outline::{BLOCKS_MAX, Block, Kind, Node, NodeId, PAGE, Shape, Span};
 use crate::markdown::tag::Tag;
 
 /// Texts of elements that are pressed and say nothing.

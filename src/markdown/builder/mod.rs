@@ -20,12 +20,12 @@ pub(super) mod voices;
 use std::sync::Arc;
 
 use super::attributes::{self, Attributes};
+use super::counts::Counts;
 use super::inline::Writer;
 use super::links::Links;
 use super::metadata::Collected;
 use super::outline::{Block, Kind, NodeId, Outline, PAGE, Role, Shape, Span};
 use super::render::MARKDOWN_BYTES_MAX;
-use super::select::counts::Counts;
 use super::select::model::Model;
 use super::select::names::Names;
 use super::shortcodes;
@@ -34,9 +34,6 @@ use effects::Effect;
 
 /// How deep elements may nest before the rest is read flat. Browsers draw the line at the same depth.
 const DEPTH_MAX: usize = 512;
-
-/// From so many blocks on, the rest of the page is one more: each takes memory beside its text.
-pub(super) const BLOCKS_MAX: usize = 18_432;
 
 #[derive(Debug)]
 pub(super) struct Builder {

@@ -4,7 +4,7 @@
 use super::Builder;
 use crate::domain::words::folded;
 use crate::markdown::attributes::{Attributes, TalkSigns, author_of_post, date_of, talk_signs};
-use crate::markdown::dates;
+use crate::markdown::dates::day;
 use crate::markdown::outline::{PostId, PostPart, Said};
 use crate::markdown::tag::{Name, Tag};
 
@@ -238,22 +238,6 @@ impl Builder {
             *part = Some((rank, text));
         }
     }
-}
-
-/// The day in ISO 8601, where only one can be meant.
-pub(in crate::markdown) fn day(text: &str) -> Option<String> {
-    let date = dates::normalised(text);
-    let is_iso = date.len() >= 10
-        && date.is_char_boundary(10)
-        && date
-            .bytes()
-            .take(10)
-            .enumerate()
-            .all(|(at, byte)| match at {
-                4 | 7 => byte == b'-',
-                _ => byte.is_ascii_digit(),
-            });
-    is_iso.then(|| date[..10].to_owned())
 }
 
 /// A date as the page shows it.

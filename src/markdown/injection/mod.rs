@@ -18,7 +18,7 @@ mod page;
 mod tests;
 
 pub use instructions::instructions;
-pub(super) use page::{is_suspected, may_address_models};
+pub(super) use page::{Unshown, is_suspected, may_address_models};
 
 use marks::marks_of;
 use unseen::has_tag_text;

@@ -4,20 +4,27 @@ use super::anchors::may_match;
 use super::marks::{marks_of, marks_of_matching};
 use super::unseen::has_tag_text;
 use super::{BLOCKS_MAX, STRONG, SUSPECTED, begins_with, marks_about};
-use crate::markdown::metadata::Collected;
 use crate::markdown::outline::{Block, Kind, Node, Outline, PAGE, Role, Shape};
 
-pub(in crate::markdown) fn is_suspected(outline: &Outline, collected: &Collected) -> bool {
-    let description = collected.description().unwrap_or_default();
-    let texts = [outline.text.as_str(), &collected.hidden, &description];
+/// What a page says without showing it.
+pub(in crate::markdown) struct Unshown<'a> {
+    pub(in crate::markdown) description: &'a str,
+    /// Text of hidden elements.
+    pub(in crate::markdown) hidden: &'a str,
+    pub(in crate::markdown) comments: &'a [String],
+}
+
+pub(in crate::markdown) fn is_suspected(outline: &Outline, unshown: &Unshown<'_>) -> bool {
+    let texts = [&outline.text, unshown.hidden, unshown.description];
     if texts.into_iter().any(has_tag_text) {
         return true;
     }
-    let comments = collected
-        .comments
-        .iter()
-        .map(|comment| marks_of_comment(comment));
-    let beside = marks_of(&collected.hidden) * 2 + marks_of(&description) + comments.sum::<u32>();
+    let comments = unshown.comments.iter();
+    let beside = marks_of(unshown.hidden) * 2
+        + marks_of(unshown.description)
+        + comments
+            .map(|comment| marks_of_comment(comment))
+            .sum::<u32>();
     let suspicious: Vec<&Block> = outline
         .blocks
         .iter()

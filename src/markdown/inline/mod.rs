@@ -6,11 +6,11 @@
 mod code;
 mod marks;
 
+use super::counts::Counts;
 use super::escape::{
     CLASSES, Class, classify_wide, ends_in_entity, is_dropped, push_alt, push_destination,
 };
 use super::outline::{LinkSpan, Span};
-use super::select::counts::Counts;
 
 use code::CODE_LINE_BREAK;
 pub(super) use marks::Mark;

@@ -22,16 +22,17 @@
 //! Addresses are absolute and of http or https. Dates are ISO 8601 where they can be read in one way only.
 
 mod decide;
+mod json_ld;
 mod names;
 #[cfg(test)]
 mod tests;
 
 use super::attributes::Attributes;
 use super::injection;
-use super::json_ld::JsonLd;
 use super::scripts::{Scripts, within};
 use super::tag::Tag;
 use crate::domain::words::folded;
+use json_ld::JsonLd;
 
 /// No field is longer; a description beyond it is no description.
 const FIELD_BYTES_MAX: usize = 4096;

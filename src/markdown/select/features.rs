@@ -1,12 +1,15 @@
 //! What the model is told of each block: some two hundred bytes, the same at training and at run time because both
 //! come from here. Reads the facts of a page, judges nothing.
 
+mod once;
+
 use super::super::outline::{Block, Kind, NodeId, PAGE};
 use super::columns::{ANCESTOR_NAMES, ANCESTORS, NEAR_NAMES, NEIGHBOUR_NAMES, REPEAT_NAMES};
 use super::facts::{Facts, Group, Hops, Page};
 use super::hints::Hints;
-use super::once::{SAME, beside, nodes, overlap, repeats, title_block};
 use super::scale::{count, log, ratio, share, signed, weight};
+pub(super) use once::text_name;
+use once::{SAME, beside, nodes, overlap, repeats, title_block};
 
 /// Takes the features of a block one after the other, always in the same order.
 pub(super) trait Row {

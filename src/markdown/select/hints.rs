@@ -2,8 +2,8 @@
 
 use url::Url;
 
-use super::counts::{Grams, sketch};
 use super::scale::{byte, count};
+use crate::markdown::counts::{Grams, sketch};
 
 #[derive(Clone, Debug, Default)]
 pub(in crate::markdown) struct Hints {

@@ -4,8 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::super::builder::BLOCKS_MAX;
-use super::super::outline::{Block, Outline, PAGE};
+use super::super::outline::{BLOCKS_MAX, Block, Outline, PAGE};
 
 /// So many alike blocks are judged as a whole.
 const ALIKE_MIN: u32 = 40;

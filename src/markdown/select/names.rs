@@ -2,20 +2,13 @@
 //! elements so named were content on the pages that the selection was trained on.
 
 use super::super::attributes::Attributes;
+use super::super::outline::Weighed;
 
 /// How many weights there are; names share them by hash.
 pub(in crate::markdown) const WEIGHTS: usize = 1 << 15;
 
 /// More names than this on one element are not read.
 const NAMES_MAX: usize = 24;
-
-/// The names of an element, weighed. Weights are log-odds of content in sixteenths.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::markdown) struct Weighed {
-    pub(in crate::markdown) mean: i8,
-    pub(in crate::markdown) least: i8,
-    pub(in crate::markdown) most: i8,
-}
 
 /// The names on one element as the numbers of their weights.
 #[derive(Clone, Debug, Default)]

@@ -3,10 +3,10 @@
 
 use super::super::outline::Outline;
 use super::facts::Page;
+use super::features::text_name;
 use super::features::{Features, Row, Walk};
 use super::hints::Hints;
 use super::model::Model;
-use super::once::text_name;
 
 /// A page as training sees it.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::super::builder::voices::day;
+use super::super::dates::day;
 use super::super::inline::{Mark, Writer};
 use super::super::outline::{
     Block, Kind, NodeId, Outline, PAGE, PostId, PostPart, Role, Said, Shape, Span,

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use crate::domain::keys::{Fingerprint, PayloadHash};
 use crate::domain::refusal::Refusal;
-use crate::state::delivered::Delivered;
+use crate::state::in_flight::delivered::Delivered;
 use crate::sync::lock;
 
 /// Requests that may wait for the outcome of one identical request.

@@ -4,9 +4,9 @@
 use context402::domain::time::UnixSeconds;
 use context402::evidence::report::examine::{Examined, examine_page};
 use context402::evidence::report::facts::Facts;
+use context402::evidence::report::synthesis::{Synthesis, checked, prompt};
 use context402::evidence::report::verify::{Kept, verify};
 use context402::evidence::report::{Report, Request, report};
-use context402::evidence::synthesis::{Synthesis, checked, prompt};
 use context402::evidence::{CLAIMS_MAX, Check, Depth, FINDINGS_MAX, Source};
 
 const PROMPT_BYTES_MAX: usize = 16_000;

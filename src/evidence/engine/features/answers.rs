@@ -2,8 +2,8 @@
 
 use super::look::Look;
 use super::{Features, count, flag};
+use crate::evidence::engine::measure::Measure;
 use crate::evidence::engine::question::Asked;
-use crate::evidence::reading::measure::Measure;
 use crate::evidence::reading::words::does;
 
 impl Look<'_> {

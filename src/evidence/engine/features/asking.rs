@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use super::{Features, count, flag};
 use crate::evidence::engine::matching::Matching;
+use crate::evidence::engine::measure::Measure;
 use crate::evidence::engine::question::{ASKED, Asked};
-use crate::evidence::reading::measure::Measure;
 use crate::evidence::reading::page::Page;
 use crate::evidence::reading::words::{does, known};
 

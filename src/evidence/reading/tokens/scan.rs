@@ -2,7 +2,7 @@
 
 use icu_normalizer::properties::{CanonicalDecompositionBorrowed, Decomposed};
 
-use crate::domain::words::is_unspaced;
+use crate::evidence::reading::language::is_paired;
 
 /// The end of capital letters with a dot after each, two at least.
 pub(crate) fn initials(bytes: &[u8], start: usize) -> Option<usize> {
@@ -120,11 +120,6 @@ pub(crate) fn after_address(text: &str, at: usize, known_end: &mut Option<usize>
     } else {
         at + 1
     }
-}
-
-/// Characters that are compared in pairs: scripts without spaces, and Korean, whose words carry endings.
-pub(crate) fn is_paired(c: char) -> bool {
-    is_unspaced(c) || ('\u{ac00}'..='\u{d7af}').contains(&c)
 }
 
 /// A character without its accents; combining marks vanish.

@@ -11,16 +11,16 @@ const OF_UNIT_MAX: usize = 2;
 
 /// A number or date in a passage.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Amount {
+pub(crate) struct Amount {
     /// `usd`, `usd/month`, `percent`, `date`, `day` … or the stem of the word that is counted.
-    pub(super) unit: String,
-    pub(super) quantity: Quantity,
+    pub(crate) unit: String,
+    pub(crate) quantity: Quantity,
     /// As the passage writes it, unit and all.
-    pub(super) text: String,
+    pub(crate) text: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Quantity {
+pub(crate) enum Quantity {
     Number(f64),
     /// `2026-03-01`, `2026-03` or `2026`.
     Date(String),
@@ -42,7 +42,7 @@ impl Quantity {
 }
 
 /// Two values of one unit that cannot both be right of one thing.
-pub(super) fn clash<'a>(
+pub(crate) fn clash<'a>(
     ones: &'a [Amount],
     others: &'a [Amount],
 ) -> Option<(&'a Amount, &'a Amount)> {
@@ -62,7 +62,7 @@ pub(super) fn clash<'a>(
 }
 
 /// A value that both have.
-pub(super) fn shared<'a>(ones: &'a [Amount], others: &[Amount]) -> Option<&'a Amount> {
+pub(crate) fn shared<'a>(ones: &'a [Amount], others: &[Amount]) -> Option<&'a Amount> {
     ones.iter().find(|one| {
         let other = of_unit(others, &one.unit);
         other.iter().any(|other| one.quantity.fits(&other.quantity))
@@ -77,7 +77,7 @@ fn of_unit<'a>(amounts: &'a [Amount], unit: &str) -> Vec<&'a Amount> {
 }
 
 /// The values of a passage, in its order.
-pub(super) fn amounts(text: &str) -> Vec<Amount> {
+pub(crate) fn amounts(text: &str) -> Vec<Amount> {
     let words = words(text);
     let mut amounts = Vec::new();
     let mut at = 0;
@@ -99,7 +99,7 @@ pub(super) fn amounts(text: &str) -> Vec<Amount> {
 
 /// What a question wants a value of, where its words say so.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(crate) enum Wanted {
     Date,
     Money,
     Percent,
@@ -110,7 +110,7 @@ pub(super) enum Wanted {
 }
 
 impl Wanted {
-    pub(super) fn of(question: &str) -> Option<Wanted> {
+    pub(crate) fn of(question: &str) -> Option<Wanted> {
         let lower = question.to_lowercase();
         let words: Vec<&str> = words(&lower).iter().map(|word| word.text).collect();
         let has = |word: &str| words.contains(&word);
@@ -137,7 +137,7 @@ impl Wanted {
         }
     }
 
-    pub(super) fn takes(&self, amount: &Amount) -> bool {
+    pub(crate) fn takes(&self, amount: &Amount) -> bool {
         let is_date = matches!(amount.quantity, Quantity::Date(_));
         let unit = amount.unit.split('/').next().unwrap_or_default();
         match self {
@@ -153,7 +153,7 @@ impl Wanted {
 }
 
 /// The one date that a text states. A year alone is one only behind a word such as "in": 2026 may count anything.
-pub(in crate::evidence) fn stated_date(text: &str) -> Option<String> {
+pub(crate) fn stated_date(text: &str) -> Option<String> {
     const BEFORE_YEARS: [&str; 10] = [
         "in", "since", "by", "during", "until", "from", "before", "after", "of", "year",
     ];

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Dropped, ModelClaim, unit};
 use crate::evidence::reading::text::{is_negation, is_stop, number, plain, stem, words};
 use crate::evidence::report::examine::Examined;
-use crate::evidence::{Label, NoteKind, Source, check};
+use crate::evidence::{Examiner, Label, NoteKind, Reading, Source};
 
 /// So much of a claim's own words must stand in what it cites.
 const CARRIED_MIN: f64 = 0.6;
@@ -165,7 +165,7 @@ pub(super) fn touches(question: &str, claim: &str) -> bool {
 
 /// The engine's own view of the claim against what it cites: how sure it is, or its veto.
 pub(super) fn vetted(support: &Support, claim: &str) -> Result<f64, Dropped> {
-    let check = check(&Source::of_text(&support.text), claim);
+    let check = Examiner::new(&Source::of_text(&support.text)).check(claim, Reading::Guess);
     let vetoes = |kind| {
         matches!(
             kind,

@@ -119,8 +119,8 @@ impl Measure {
 
 #[cfg(test)]
 mod tests {
+    use crate::evidence::engine::measure::*;
     use crate::evidence::reading::language::Language;
-    use crate::evidence::reading::measure::*;
 
     fn check(question: &str, measure: Option<Measure>) {
         let question = Question::new(question, false, Language::English);

@@ -9,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Map, Value};
 
-use super::metadata::clean;
+use super::clean;
 use script::values;
 
 /// Items looked at on one page, nested ones included.
@@ -54,7 +54,7 @@ const PAGES: [&str; 6] = [
 ];
 
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct JsonLd {
+pub(in crate::markdown) struct JsonLd {
     /// Every `@type` of the page's items, in the page's order, each once.
     pub(super) types: Vec<String>,
     /// Of the item that the page is about.
@@ -72,9 +72,9 @@ pub(super) struct JsonLd {
     /// The type of the item that the page is about.
     pub(super) subject: Option<String>,
     /// The longest `articleBody` or `text`, as it is written: it may be HTML.
-    pub(super) article_body: Option<String>,
+    pub(in crate::markdown) article_body: Option<String>,
     /// False as soon as any part of the page says that it is not.
-    pub(super) is_free: Option<bool>,
+    pub(in crate::markdown) is_free: Option<bool>,
 }
 
 impl JsonLd {

@@ -3,12 +3,12 @@
 
 use std::cmp::Reverse;
 
-use super::facts::{FAR, Facts, Group, Page};
-use super::features::Features;
-use super::hints::Hints;
-use super::names::bin;
-use super::scale::{count, log, share, weight};
+use super::Features;
 use crate::markdown::outline::{Block, Kind, Node, PAGE};
+use crate::markdown::select::facts::{FAR, Facts, Group, Page};
+use crate::markdown::select::hints::Hints;
+use crate::markdown::select::names::bin;
+use crate::markdown::select::scale::{count, log, share, weight};
 
 /// A block of at most so many words is compared with the title and known by its text.
 const SHORT_WORDS: u32 = 16;
@@ -112,7 +112,7 @@ pub(super) fn beside(page: &Page<'_>, names: &[i8], block: &Block) -> [u8; 4] {
 }
 
 /// The weight that a short text has of its own, as the number of it.
-pub(super) fn text_name(block: &Block) -> Option<u16> {
+pub(in crate::markdown::select) fn text_name(block: &Block) -> Option<u16> {
     let is_short = block.words > 0 && block.words <= 6;
     is_short.then_some(bin(block.counts.hash))
 }

@@ -1,0 +1,366 @@
+//! Amounts among the quantities of a text: a number with its unit, currency, scale, bound, and what it counts.
+
+use super::{Kind, Piece, Reader, is_content};
+use crate::evidence::engine::account::units::{Dimension, period, unit};
+use crate::evidence::reading::words::{known, number_of_word, scale};
+
+impl Reader<'_> {
+    /// The longest name of a unit that begins here: its dimension, its factor, the place behind it.
+    pub(super) fn unit_at(&self, at: usize) -> Option<(Dimension, f64, usize)> {
+        let at = at + usize::from(self.low(at) == "-" && self.touches(at));
+        let joined = |count: usize| {
+            let mut name = String::new();
+            for (number, piece) in self.pieces.get(at..at + count)?.iter().enumerate() {
+                if number > 0 && !self.touches(at + number) {
+                    name.push(' ');
+                }
+                name.push_str(if piece.low == "-" { " " } else { &piece.low });
+            }
+            Some(name)
+        };
+        (1..=4).rev().find_map(|count| {
+            let name = joined(count)?;
+            let (dimension, factor) =
+                unit(&name).or_else(|| unit(&name.replace("hours", "hour")))?;
+            let is_letter = name.len() == 1 && name.is_ascii();
+            let is_cased = name != "m" || self.pieces[at].text == "m";
+            (is_cased && (!is_letter || self.number(at.wrapping_sub(1)).is_some())).then_some((
+                dimension,
+                factor,
+                at + count,
+            ))
+        })
+    }
+
+    pub(super) fn has_unit(&self, at: usize) -> bool {
+        self.unit_at(at).is_some()
+    }
+
+    pub(super) fn is_counted(&self, at: usize) -> bool {
+        let word = self.low(at);
+        word.len() > 3
+            && word.ends_with('s')
+            && word.chars().all(char::is_alphabetic)
+            && is_content(word)
+    }
+
+    pub(super) fn amount(&mut self, at: usize) -> usize {
+        let currency = self.currency_before(at);
+        let Some((mut number, mut end)) = self.spelled(at) else {
+            return at + 1;
+        };
+        if self.touches(at)
+            && self.back(at, 1) == "-"
+            && at > 1
+            && self.touches(at - 1)
+            && self.number(at - 2).is_none()
+            && currency.is_none()
+        {
+            // A part of a name: COVID-19.
+            return end;
+        }
+        let mut upper = None;
+        // 5 to 7, 5–7, 10 or 11.
+        if matches!(self.low(end), "to" | "-" | "–" | "or")
+            && let Some((other, next)) = self.spelled(end + 1)
+            && other > number
+            && (self.low(end) != "or" || self.has_unit(next))
+        {
+            (upper, end) = (Some(other), next);
+        }
+        while let Some(factor) =
+            scale(self.low(end)).or_else(|| short_scale(&self.pieces, end, currency.is_some()))
+        {
+            number *= factor;
+            upper = upper.map(|upper| upper * factor);
+            end += 1;
+        }
+        let written = number;
+        let (mut kind, mut factor) = (None, 1.0);
+        if let Some(dimension) = currency {
+            kind = Some(Kind::Measured(dimension));
+        } else if let Some((dimension, of, next)) =
+            self.unit_at(end).or_else(|| self.unit_behind(end))
+        {
+            (kind, factor, end) = (Some(Kind::Measured(dimension)), of, next);
+        }
+        let per = self.per(end);
+        end = per.map_or(end, |(_, next)| next);
+        let counted = end + usize::from(self.low(end) == "plus" && self.spelled(end + 1).is_none());
+        let kind = kind.unwrap_or_else(|| Kind::Count(self.counted(counted)));
+        let is_span =
+            upper.is_none() && kind == Kind::Measured(Dimension::Duration) && self.is_span(at, end);
+        let (low, high) = match is_span {
+            true => (number, number),
+            false => self.bounds(at, end, number, upper),
+        };
+        let (low, high) = (low * factor, high * factor);
+        let start = if currency.is_some() { at - 1 } else { at };
+        self.push(start, end, kind, low, high, written);
+        if let Some(quantity) = self.found.last_mut() {
+            quantity.per = per.map(|(period, _)| period);
+            quantity.is_span = is_span;
+            quantity.factor = factor;
+        }
+        end
+    }
+
+    /// A unit behind one or two adjectives, written out and in the plural: "six consecutive weeks".
+    fn unit_behind(&self, at: usize) -> Option<(Dimension, f64, usize)> {
+        let is_adjective = |at: usize| {
+            let word = self.low(at);
+            let is_word = word.len() > 2 && word.chars().all(char::is_alphabetic);
+            let name = self.pieces.get(at).map_or("", |piece| piece.text);
+            is_word && !word.ends_with('s') && is_content(word)
+                || name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_uppercase())
+        };
+        (1..=2)
+            .take_while(|by| is_adjective(at + by - 1))
+            .find_map(|by| {
+                let name = self.low(at + by);
+                let is_plural = name.len() > 4 && name.ends_with('s') || name == "feet";
+                self.unit_at(at + by).filter(|_| is_plural)
+            })
+    }
+
+    /// "Rose 45 % over three years", beside "took over three years", "for over three years", "over three years ago".
+    fn is_span(&self, at: usize, end: usize) -> bool {
+        const LEAVES_OPEN: &[&str] = &[
+            "for", "of", "after", "in", "at", "by", "from", "than", "to", "just", "well", "some",
+            "slightly", "is", "are", "was", "were", "be", "been", "and", "or", "take", "takes",
+            "took", "taken", "taking", "last", "lasts", "lasted", "lasting", "spend", "spends",
+            "spent", "spending", "wait", "waits", "waited", "waiting", "need", "needs", "needed",
+            "require", "requires", "required", "span", "spans", "spanned", "spanning", "has",
+            "have", "had", "with", "aged", "age", "stay", "stays", "stayed", "serve", "served",
+        ];
+        let is_word = |word: &str| word.starts_with(char::is_alphanumeric) || word == "%";
+        self.back(at, 1) == "over"
+            && is_word(self.back(at, 2))
+            && !LEAVES_OPEN.contains(&self.back(at, 2))
+            && !matches!(
+                self.low(end),
+                "ago" | "old" | "earlier" | "later" | "before" | "late" | "long" | "of" | "'"
+            )
+    }
+
+    pub(super) fn currency_before(&self, at: usize) -> Option<Dimension> {
+        let name = self.back(at, 1);
+        let is_code = name.len() == 3
+            && self.pieces[at - 1]
+                .text
+                .bytes()
+                .all(|byte| byte.is_ascii_uppercase());
+        let is_sign = matches!(name, "€" | "$" | "£" | "¥" | "₹" | "₽");
+        (is_sign || is_code)
+            .then(|| unit(name))
+            .flatten()
+            .map(|(dimension, _)| dimension)
+            .filter(|dimension| matches!(dimension, Dimension::Money(_)))
+    }
+
+    /// A number in digits or words, more than "one" or "a": its value, and the place behind it.
+    pub(super) fn spelled(&self, at: usize) -> Option<(f64, usize)> {
+        if let Some(number) = self.number(at) {
+            // 3/4 and 1½ are rare; 2/3 is read as two thirds.
+            if self.low(at + 1) == "/"
+                && self.touches(at + 1)
+                && let Some(other) = self
+                    .number(at + 2)
+                    .filter(|other| *other > 1.0 && number < *other)
+            {
+                return Some((number / other, at + 3));
+            }
+            return Some((number, at + 1));
+        }
+        let low = self.low(at);
+        match low {
+            "dozen" => return Some((12.0, at + 1)),
+            "twice" => return Some((2.0, at + 1)),
+            "once" | "one" => return None,
+            "a" if self.low(at + 1) == "dozen" => return Some((12.0, at + 2)),
+            "a" | "half"
+                if matches!(
+                    self.low(at + 1),
+                    "hundred" | "thousand" | "million" | "billion"
+                ) =>
+            {
+                let value = number_of_word(self.low(at + 1))?;
+                return Some((f64::from(value), at + 2));
+            }
+            _ => {}
+        }
+        let mut total = f64::from(number_of_word(low)?);
+        let mut end = at + 1;
+        loop {
+            let skip =
+                usize::from(self.low(end) == "-" || (self.low(end) == "and" && total >= 100.0));
+            let Some(next) = number_of_word(self.low(end + skip)).map(f64::from) else {
+                break;
+            };
+            match next {
+                100.0 if total < 100.0 && skip == 0 => total *= 100.0,
+                next if next >= 1000.0 && skip == 0 => total *= next,
+                next if total >= 20.0 && next < 10.0 && total < 100.0 && skip > 0 => total += next,
+                next if total >= 100.0 && next < 100.0 => total += next,
+                _ => break,
+            }
+            end += skip + 1;
+        }
+        Some((total, end))
+    }
+
+    /// "a week", "per month", "/kWh", "each year".
+    pub(super) fn per(&self, at: usize) -> Option<(&'static str, usize)> {
+        let names = |reader: &Self, at: usize| {
+            let low = reader.low(at);
+            period(low)
+                .or_else(|| period(low.strip_suffix('s')?))
+                .map(|period| (period, at + 1))
+        };
+        match self.low(at) {
+            "a" | "an" | "per" | "/" | "each" | "every" => names(self, at + 1),
+            "monthly" | "yearly" | "annually" | "weekly" | "daily" => names(self, at),
+            _ => None,
+        }
+    }
+
+    /// Stems of the words behind a number, up to the next that is no noun or adjective.
+    pub(super) fn counted(&self, at: usize) -> Vec<String> {
+        let mut at = at;
+        if matches!(self.low(at), "of" | "-") {
+            at += 1;
+        }
+        while matches!(
+            self.low(at),
+            "the" | "its" | "their" | "our" | "her" | "his" | "these" | "those"
+        ) {
+            at += 1;
+        }
+        // "12 state-of-the-art models": what is joined by hyphens says which ones.
+        let (mut things, mut joined) = (Vec::new(), Vec::new());
+        while things.len() < 3 {
+            let next = self.compound_end(at);
+            let is_word = |piece: &&Piece<'_>| {
+                piece.low.len() > 2
+                    && piece.low.chars().all(char::is_alphabetic)
+                    && is_content(&piece.low)
+            };
+            let words = self.pieces.get(at..next).unwrap_or_default().iter();
+            let mut stems = words.filter(is_word).map(|piece| known().stem(&piece.low));
+            match next - at {
+                1 => match stems.next_back() {
+                    Some(stem) => things.push(stem),
+                    None => break,
+                },
+                _ => joined.extend(stems),
+            }
+            at = next;
+        }
+        if things.is_empty() {
+            things = joined;
+            things.truncate(3);
+        }
+        things
+    }
+
+    /// The place behind a word and those that hyphens join to it.
+    fn compound_end(&self, at: usize) -> usize {
+        let is_word = |at: usize| self.low(at).starts_with(char::is_alphabetic);
+        let mut end = at + 1;
+        while self.low(end) == "-"
+            && is_word(end - 1)
+            && is_word(end + 1)
+            && self.touches(end)
+            && self.touches(end + 1)
+        {
+            end += 2;
+        }
+        end
+    }
+
+    /// The values that a number with the words around it leaves open.
+    pub(super) fn bounds(
+        &self,
+        at: usize,
+        end: usize,
+        number: f64,
+        upper: Option<f64>,
+    ) -> (f64, f64) {
+        let at = at
+            - usize::from(
+                at > 0 && matches!(self.back(at, 1), "€" | "$" | "£" | "¥" | "a" | "the"),
+            );
+        let (one, two, three) = (self.back(at, 1), self.back(at, 2), self.back(at, 3));
+        let above = number * (1.0 + 1e-9) + 1e-9;
+        let below = number * (1.0 - 1e-9) - 1e-9;
+        if let Some(upper) = upper {
+            return (number, upper);
+        }
+        match (three, two, one) {
+            ("no", "less" | "fewer", "than") | (_, "minimum", "of") => (number, f64::INFINITY),
+            ("no", "more", "than") => (f64::NEG_INFINITY, number),
+            (
+                _,
+                "more" | "greater" | "higher" | "longer" | "older" | "larger" | "better",
+                "than",
+            ) => (above, f64::INFINITY),
+            (_, "little" | "slightly" | "just" | "barely", "over" | "above") => {
+                (below, number * 1.1)
+            }
+            (_, "little" | "slightly" | "just", "under" | "below") => (number * 0.9, above),
+            (_, _, "over" | "above" | "exceeding" | "exceeds" | "exceed" | "beyond" | ">") => {
+                (above, f64::INFINITY)
+            }
+            (
+                _,
+                "less" | "fewer" | "lower" | "shorter" | "under" | "younger" | "smaller",
+                "than",
+            ) => (f64::NEG_INFINITY, below),
+            (_, _, "under" | "below" | "<") => (f64::NEG_INFINITY, below),
+            (_, "at", "least") | (_, _, "minimum") | (_, "no", "fewer") => (number, f64::INFINITY),
+            (_, "at", "most")
+            | (_, "up", "to")
+            | (_, "maximum", "of")
+            | (_, _, "maximum" | "max") => (f64::NEG_INFINITY, number),
+            (_, _, "almost" | "nearly") => (number * 0.9, below),
+            (
+                _,
+                _,
+                "about" | "around" | "approximately" | "roughly" | "some" | "circa" | "ca"
+                | "approx" | "~" | "≈",
+            ) => (number * 0.9, number * 1.1),
+            _ if matches!(self.low(end), "+")
+                || (self.low(end) == "plus" && self.spelled(end + 1).is_none())
+                || (matches!(self.low(end), "or" | "and")
+                    && matches!(
+                        self.low(end + 1),
+                        "more" | "above" | "over" | "older" | "up" | "longer" | "higher"
+                    )) =>
+            {
+                (number, f64::INFINITY)
+            }
+            _ if self.low(end) == "or"
+                && matches!(
+                    self.low(end + 1),
+                    "less" | "fewer" | "under" | "below" | "younger"
+                ) =>
+            {
+                (f64::NEG_INFINITY, number)
+            }
+            _ => (number, number),
+        }
+    }
+}
+
+/// 5k, 3m, 2bn behind a currency or right behind the number.
+fn short_scale(pieces: &[Piece<'_>], at: usize, is_money: bool) -> Option<f64> {
+    let piece = pieces.get(at)?;
+    let is_close = at > 0 && pieces[at - 1].range.end == piece.range.start;
+    match piece.text {
+        "k" | "K" if is_close => Some(1e3),
+        "m" | "M" | "mn" if is_close && is_money => Some(1e6),
+        "bn" | "B" if is_close && is_money => Some(1e9),
+        "m" | "bn" if is_money => Some(if piece.text == "m" { 1e6 } else { 1e9 }),
+        _ => None,
+    }
+}
