@@ -32,7 +32,7 @@ use crate::http::server::{self, Server, Transport};
 use crate::http::service::{Limits, Shell};
 use crate::http::tls::Tls;
 use crate::http::to_https::ToHttps;
-use crate::http::{Bodies, Call, Encoder, Method, Reply, Route};
+use crate::http::{Bodies, Call, Encoder, HeaderName, HeaderValue, Method, Reply, Route};
 use crate::log::Troubles;
 use crate::outside::chain::ChainError;
 use crate::outside::chance;
@@ -54,11 +54,18 @@ const URI_BYTES_MAX: usize = 8 * 1024;
 const RUNS_MAX: usize = 2048;
 
 /// Headers of every answer (discovery, Common).
-const COMMON_HEADERS: &[(&str, &str)] = &[
-    ("access-control-allow-origin", "*"),
-    ("access-control-expose-headers", EXPOSED_HEADERS),
-    ("x-content-type-options", "nosniff"),
+static COMMON_HEADERS: [(HeaderName, HeaderValue); 3] = [
+    common("access-control-allow-origin", "*"),
+    common("access-control-expose-headers", EXPOSED_HEADERS),
+    common("x-content-type-options", "nosniff"),
 ];
+const fn common(name: &'static str, value: &'static str) -> (HeaderName, HeaderValue) {
+    (
+        HeaderName::from_static(name),
+        HeaderValue::from_static(value),
+    )
+}
+
 const EXPOSED_HEADERS: &str = "PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Payment-Required, X-Service-Payment-Tier, \
                                X-Service-Payment-Pack, X-Service-Payment-Error, X-Service-Retry-Credit, Link, \
                                Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Request-Id";
@@ -386,7 +393,7 @@ fn shell(app: Shared) -> Shell<App, Endpoint> {
             withheld: |app, payment| Box::pin(recall::withheld(app, PaymentKey(payment))),
         },
         trusted_proxies: TrustedProxies::new(proxies),
-        common_headers: COMMON_HEADERS,
+        common_headers: &COMMON_HEADERS,
         cors_request_headers: CORS_REQUEST_HEADERS,
         payment_headers: &PAYMENT_HEADERS,
         request_ids: RequestIds::new(chance::bytes()),

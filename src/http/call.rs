@@ -7,6 +7,7 @@ use std::sync::Weak;
 
 use hyper::HeaderMap;
 use hyper::body::Bytes;
+use hyper::header::ACCEPT;
 
 use crate::http::method::Method;
 
@@ -113,7 +114,7 @@ impl Call {
 
     /// All Accept headers in lower case; empty when there is none.
     fn accept(&self) -> String {
-        let headers = self.headers.get_all("accept").iter();
+        let headers = self.headers.get_all(ACCEPT).iter();
         let texts: Vec<&str> = headers.filter_map(|value| value.to_str().ok()).collect();
         texts.join(",").to_ascii_lowercase()
     }

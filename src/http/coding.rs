@@ -13,7 +13,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use hyper::HeaderMap;
 use hyper::body::Bytes;
-use hyper::header::HeaderValue;
+use hyper::header::{
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderValue, VARY,
+};
 use tokio::sync::Semaphore;
 
 use crate::http::reply::Reply;
@@ -66,7 +68,7 @@ impl Accepted {
     /// Reads `Accept-Encoding`. Items that cannot be read do not count.
     pub(in crate::http) fn of(headers: &HeaderMap) -> Accepted {
         let (mut gzip, mut brotli, mut plain, mut any) = (None, None, None, None);
-        let lines = headers.get_all("accept-encoding").iter();
+        let lines = headers.get_all(ACCEPT_ENCODING).iter();
         let items = lines.filter_map(|line| line.to_str().ok());
         for item in items.flat_map(|line| line.split(',')) {
             let mut parts = item.split(';').map(str::trim);
@@ -124,7 +126,7 @@ fn weight(parameter: Option<&str>) -> Option<u16> {
 
 /// Whether an answer is text, whole, and not encoded already. A stream of events is sent as it comes.
 fn is_encodable(reply: &Reply) -> bool {
-    let media_type = reply.headers.get("content-type");
+    let media_type = reply.headers.get(CONTENT_TYPE);
     let media_type = media_type.and_then(|value| value.to_str().ok());
     let media_type = media_type.unwrap_or_default().split(';').next();
     let media_type = media_type.unwrap_or_default().trim();
@@ -136,7 +138,7 @@ fn is_encodable(reply: &Reply) -> bool {
     };
     is_text
         && !reply.is_streamed()
-        && !reply.headers.contains_key("content-encoding")
+        && !reply.headers.contains_key(CONTENT_ENCODING)
         && !matches!(reply.status, 204 | 206 | 304)
 }
 
@@ -147,7 +149,7 @@ pub(in crate::http) fn note_variance(reply: &mut Reply) {
     }
     let varies = reply
         .headers
-        .get("vary")
+        .get(VARY)
         .and_then(|value| value.to_str().ok());
     let varies = match varies {
         Some("*") => return,
@@ -161,7 +163,7 @@ pub(in crate::http) fn note_variance(reply: &mut Reply) {
 
 /// Puts the coding into the entity tag: the encoded answer is another one, byte for byte (RFC 9110, 8.8.3.3).
 pub(in crate::http) fn mark_tag(reply: &mut Reply, coding: Coding) {
-    let tag = reply.headers.get("etag").and_then(|tag| tag.to_str().ok());
+    let tag = reply.headers.get(ETAG).and_then(|tag| tag.to_str().ok());
     let marked =
         tag.and_then(|tag| Some(format!("{}-{}\"", tag.strip_suffix('"')?, coding.name())));
     if let Some(marked) = marked.and_then(|marked| HeaderValue::from_str(&marked).ok()) {
@@ -263,7 +265,7 @@ impl Encoder {
 fn is_constant(reply: &Reply) -> bool {
     let is_public = reply
         .headers
-        .get("cache-control")
+        .get(CACHE_CONTROL)
         .is_some_and(|value| value.as_bytes().starts_with(b"public"));
     (is_public || reply.status == 402) && reply.length() <= CONSTANT_BYTES_MAX
 }

@@ -31,6 +31,7 @@ pub use call::{Call, Peer, Query};
 pub use coding::Encoder;
 pub use hyper::HeaderMap;
 pub use hyper::body::Bytes;
+pub use hyper::header::{HeaderName, HeaderValue};
 pub use method::Method;
 pub use pieces::Sink;
 pub use reply::{HeaderText, Held, Reply};

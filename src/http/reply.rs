@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hyper::HeaderMap;
 use hyper::body::Bytes;
-use hyper::header::{HeaderName, HeaderValue};
+use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 
 use crate::http::pieces::{Content, Pieces, Sink, channel};
 use crate::http::response_budget::{OnSent, Slot};
@@ -197,7 +197,7 @@ impl Reply {
     }
 
     pub fn is_html(&self) -> bool {
-        let media = self.headers.get("content-type");
+        let media = self.headers.get(CONTENT_TYPE);
         media.is_some_and(|media| media.as_bytes().starts_with(b"text/html"))
     }
 

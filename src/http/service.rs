@@ -9,7 +9,10 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use hyper::body::{Body, Bytes, Incoming};
-use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{
+    ACCEPT, AUTHORIZATION, CACHE_CONTROL, COOKIE, ETAG, HOST, HeaderMap, HeaderName, HeaderValue,
+    IF_NONE_MATCH, TRANSFER_ENCODING,
+};
 use hyper::{Request, Response, StatusCode, Version};
 use tokio_util::task::TaskTracker;
 
@@ -46,11 +49,11 @@ pub struct Shell<S: 'static, D: 'static> {
     /// Whose word on where a request comes from counts.
     pub trusted_proxies: TrustedProxies,
     /// Headers that every answer carries unless its handler has set them.
-    pub common_headers: &'static [(&'static str, &'static str)],
+    pub common_headers: &'static [(HeaderName, HeaderValue)],
     /// The request headers that a browser's script may send (CORS).
     pub cors_request_headers: &'static str,
     /// The request headers that carry a payment.
-    pub payment_headers: &'static [&'static str],
+    pub payment_headers: &'static [HeaderName],
     pub request_ids: RequestIds,
     /// Detached runs; a graceful stop waits for them.
     pub runs: TaskTracker,
@@ -72,6 +75,8 @@ pub struct Limits {
     pub runs_max: usize,
 }
 
+/// Names the request in the log and to its client.
+static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// A body that nobody has read and that is no larger has mostly come with its head: hyper skips it, and the connection
 /// goes on.
 const SKIPPED_BYTES_MAX: u64 = 8 * 1024;
@@ -110,7 +115,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         };
         let method_text = Method::parse(request.method().as_str()).map_or("OTHER", Method::name);
         let is_paid = self.carries_payment(request.headers());
-        let conditional = request.headers().get("if-none-match").cloned();
+        let conditional = request.headers().get(IF_NONE_MATCH).cloned();
         let accepted = match is_encoded_for(request.headers(), peer) {
             true => Accepted::of(request.headers()),
             false => Accepted::default(),
@@ -237,7 +242,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
     ) -> Reply {
         let accepts_html = request
             .headers()
-            .get("accept")
+            .get(ACCEPT)
             .is_some_and(|accept| accept.as_bytes().starts_with(b"text/html"));
         let is_paid = self.carries_payment(request.headers());
         let asked = |pattern| RequestFacts {
@@ -319,7 +324,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
                 if row.guard == Guard::Operator {
                     // What the operator alone may see is kept by nobody on the way.
                     let never = HeaderValue::from_static("no-store");
-                    reply.headers.entry("cache-control").or_insert(never);
+                    reply.headers.entry(CACHE_CONTROL).or_insert(never);
                 }
                 // A limit that the handler found is nearer than the one at admission.
                 for (name, value) in counted.iter().flatten() {
@@ -340,7 +345,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
 
     fn carries_payment(&self, headers: &HeaderMap) -> bool {
         let mut names = self.payment_headers.iter();
-        names.any(|name| headers.contains_key(*name))
+        names.any(|name| headers.contains_key(name))
     }
 
     fn check_head(&self, request: &Request<Incoming>) -> Result<(), Refused> {
@@ -358,7 +363,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             return Err(Refused::HeadersTooLarge);
         }
         // hyper does not insist on it (RFC 9112, 3.2). Before HTTP/1.1 there was none, and load balancers still ask so.
-        let hosts = request.headers().get_all("host").iter().count();
+        let hosts = request.headers().get_all(HOST).iter().count();
         match hosts {
             1 => Ok(()),
             0 if request.version() <= Version::HTTP_10 => Ok(()),
@@ -366,7 +371,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
                 "A request needs exactly one Host header",
             )),
         }?;
-        let stated = request.headers().get("host").map(HeaderValue::as_bytes);
+        let stated = request.headers().get(HOST).map(HeaderValue::as_bytes);
         let authority = uri
             .authority()
             .map(|authority| authority.as_str().as_bytes());
@@ -506,12 +511,10 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         let mut response = Response::new(content);
         *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         for (name, value) in self.common_headers {
-            headers
-                .entry(HeaderName::from_static(name))
-                .or_insert(HeaderValue::from_static(value));
+            headers.entry(name).or_insert_with(|| value.clone());
         }
         if let Ok(value) = HeaderValue::from_str(request_id) {
-            headers.insert("x-request-id", value);
+            headers.insert(&REQUEST_ID, value);
         }
         *response.headers_mut() = headers;
         response
@@ -520,7 +523,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
 
 /// chunked is the only transfer coding that is read, and it may be applied once (RFC 9112, 6.1 and 7).
 fn check_transfer_coding(headers: &HeaderMap) -> Result<(), Refused> {
-    let lines = headers.get_all("transfer-encoding").iter();
+    let lines = headers.get_all(TRANSFER_ENCODING).iter();
     let names: Vec<&[u8]> = lines
         .flat_map(|line| line.as_bytes().split(|byte| *byte == b','))
         .map(<[u8]>::trim_ascii)
@@ -553,16 +556,14 @@ enum Preflight {
 /// another's browser ask again and again with its credentials, so what is answered to credentials is not encoded: the
 /// operator's, and any request with a cookie or authorization. What is paid for is asked for once, with a signature.
 fn is_encoded_for(headers: &HeaderMap, peer: Peer) -> bool {
-    peer != Peer::Operator
-        && !headers.contains_key("cookie")
-        && !headers.contains_key("authorization")
+    peer != Peer::Operator && !headers.contains_key(COOKIE) && !headers.contains_key(AUTHORIZATION)
 }
 
 /// RFC 9110, 13.1.2: If-None-Match compares weakly. An answer is as current in one coding as in another.
 fn is_current(conditional: Option<&HeaderValue>, headers: &HeaderMap) -> bool {
     let (Some(conditional), Some(etag)) = (
         conditional.and_then(|value| value.to_str().ok()),
-        headers.get("etag"),
+        headers.get(ETAG),
     ) else {
         return false;
     };

@@ -2,8 +2,8 @@
 //! type.
 
 use context402::evidence::report::action::AgentAction;
-use context402::http::call::Peer;
 use context402::http::Method;
+use context402::http::call::Peer;
 use context402::http::router::{Found, Router};
 use context402::routes::ROUTES;
 use serde_json::json;

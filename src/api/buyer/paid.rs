@@ -24,7 +24,7 @@ use crate::flows::quotes::offers;
 use crate::flows::sale;
 use crate::flows::sale::refusals::{self, PaidAttempt};
 use crate::flows::sale::request::PaidRequest;
-use crate::http::{Bytes, Call, Held, OnSent, Reply};
+use crate::http::{Bytes, Call, HeaderName, Held, OnSent, Reply};
 use crate::state::in_flight::delivered::{Body, Delivered};
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::SettleResponse;
@@ -32,8 +32,11 @@ use crate::x402::wire::SettleResponse;
 /// The header that carries the hash of a buyer's own transfer.
 pub const TRANSFER_HASH: &str = "x-service-payment-hash";
 /// The headers that carry a payment.
-pub const PAYMENT_HEADERS: [&str; 3] =
-    ["payment-signature", "x-service-retry-credit", TRANSFER_HASH];
+pub static PAYMENT_HEADERS: [HeaderName; 3] = [
+    HeaderName::from_static("payment-signature"),
+    HeaderName::from_static("x-service-retry-credit"),
+    HeaderName::from_static(TRANSFER_HASH),
+];
 
 /// POST /v1/x402/access.
 pub async fn buy_access(app: Shared, call: Call) -> Reply {
