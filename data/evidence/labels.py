@@ -377,8 +377,8 @@ def write_sections(path, sections):
 
 def merged(rows, kept, key):
     """Rows, and those of what was not measured, in the order in which all of it is measured."""
-    now = {row[key] for row in rows}
-    rows = rows + [row for row in kept if row[key] not in now]
+    now = {(row[key], row["depth"]) for row in rows}
+    rows = rows + [row for row in kept if (row[key], row["depth"]) not in now]
     return rows if not kept else sorted(rows, key=lambda row: next((n for n, k in enumerate(kept) if same(row, k)), len(kept)))
 
 
