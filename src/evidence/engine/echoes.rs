@@ -1,6 +1,7 @@
 //! What a list of findings is spared before it is cited: the same words twice, the header of a table as a statement, and
 //! in other languages than English a denial as support.
 
+use crate::evidence::reading::language::Language;
 use crate::evidence::reading::page::Page;
 use crate::evidence::reading::text::plain;
 use crate::evidence::reading::tokens::Lexicon;
@@ -38,7 +39,7 @@ fn is_denied_abroad(check: &Check, page: &Page<'_>, question: &str) -> bool {
             .iter()
             .any(|token| lexicon.form(*token).is(does::NEGATION))
     };
-    page.language.listed_tag().is_some()
+    page.language != Language::English
         && is_statement
         && is_carried
         && denies(question) != denies(&page.text[best.range.clone()])
@@ -155,6 +156,31 @@ mod tests {
         assert_eq!(kind, QuestionKind::YesNo);
         assert_eq!((label, stance), doubted);
         assert_eq!(said("Hunde sind nicht erlaubt.").1, Label::Supported);
+    }
+
+    #[test]
+    fn nor_is_one_in_a_language_of_which_only_negations_are_known() {
+        for (text, stated, denied) in [
+            (
+                "Färjan går från maj till september. Rederiet har köpt en elektrisk färja från Norge. \
+                 Hundar får åka med på övre däck.",
+                "Rederiet har köpt en elektrisk färja från Norge.",
+                "Rederiet har inte köpt en elektrisk färja från Norge.",
+            ),
+            (
+                "松岭步道重新开放。游客可以在北门停车场免费停车。步道夜间关闭，冬季开放时间为上午八点到下午四点。",
+                "游客可以在北门停车场免费停车。",
+                "游客不可以在北门停车场免费停车。",
+            ),
+        ] {
+            let label = |claim: &str| check(&Source::of_text(text), claim).label;
+            assert_eq!(label(stated), Label::Supported, "{stated}");
+            let label = label(denied);
+            assert!(
+                !matches!(label, Label::Supported | Label::PartiallySupported),
+                "{denied}: {label:?}"
+            );
+        }
     }
 
     #[test]

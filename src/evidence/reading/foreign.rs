@@ -107,6 +107,13 @@ const TONGUES: [Tongue; 6] = [
     },
 ];
 
+/// Words that negate in other languages, as folded text has them; none of them says anything else in another of these.
+const NEGATIONS_ELSEWHERE: &str = "inte ej icke aldrig ingen inget inga ikke ikkje aldri nie nigdy neni nikdy nem soha \
+    nincs degil yok не нет никогда нельзя нема немає δεν μην ليس لا لم لن לא אין tidak bukan khong";
+/// Words of Chinese that begin with 不 and negate nothing.
+const BEGUN_LIKE_NEGATIONS: &str =
+    "不同 不仅 不僅 不断 不斷 不少 不过 不過 不管 不论 不論 不但 不久 不错 不錯";
+
 fn tongue(tag: &str) -> Option<&'static Tongue> {
     TONGUES.iter().find(|tongue| tongue.tag == tag)
 }
@@ -127,6 +134,20 @@ pub(crate) fn is_negation(tag: &str, word: &str) -> bool {
     tongue(tag).is_some_and(|tongue| has(tongue.negation, word))
 }
 
+/// The same in a language whose other words are not known. Of Chinese, Japanese and Korean a word is two characters.
+pub(crate) fn is_negation_elsewhere(word: &str) -> bool {
+    let is_chinese = |word: &str| {
+        word == "没有"
+            || word == "沒有"
+            || word.starts_with('不') && !has(BEGUN_LIKE_NEGATIONS, word)
+    };
+    let is_korean = |word: &str| word == "안" || word.contains(['않', '못', '없']);
+    has(NEGATIONS_ELSEWHERE, word)
+        || matches!(word, "せん" | "ない")
+        || is_chinese(word)
+        || is_korean(word)
+}
+
 #[cfg(test)]
 mod tests {
     use crate::evidence::reading::foreign::*;
@@ -141,5 +162,11 @@ mod tests {
         assert_eq!(question_word("nl", "wie"), Some(QuestionWord::Who));
         assert_eq!(question_word("de", "hund"), None);
         assert!(is_negation("pt", "nao") && !is_negation("fr", "non"));
+        for word in ["inte", "nie", "не", "degil", "不可", "没有", "せん", "않는"] {
+            assert!(is_negation_elsewhere(word), "{word}");
+        }
+        for word in ["en", "na", "нету", "不同", "可以", "きま", "있는"] {
+            assert!(!is_negation_elsewhere(word), "{word}");
+        }
     }
 }

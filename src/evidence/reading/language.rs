@@ -25,6 +25,7 @@ impl Language {
         let mut words = 0_usize;
         let mut unspaced = 0_usize;
         let mut english = 0_usize;
+        let mut accented = 0_usize;
         let mut listed = vec![0_usize; others.len()];
         let pieces = text.split(|c: char| !c.is_alphabetic() && c != '\'' && c != '’');
         for word in pieces.filter(|word| !word.is_empty()).take(WORDS_MAX) {
@@ -33,6 +34,7 @@ impl Language {
                 continue;
             }
             words += 1;
+            accented += usize::from(!word.is_ascii());
             if word.len() > 12 {
                 continue;
             }
@@ -59,7 +61,10 @@ impl Language {
             Language::English
         } else if is_common(best.1) {
             Language::Listed(best.0)
-        } else if english * 25 >= words && tagged.is_none_or(|tagged| tagged == Language::English) {
+        } else if english * 25 >= words
+            && accented * 8 < words
+            && tagged.is_none_or(|tagged| tagged == Language::English)
+        {
             // Tables, code and lists of names have few stop words.
             Language::English
         } else {
@@ -125,5 +130,8 @@ mod tests {
             Language::Other
         );
         assert_eq!(Language::of(None, "Pro plan: $9"), Language::English);
+        let polish = "Muzeum Zegarów w Dębowcu zaprasza do nowej wystawy. Bilet rodzinny obejmuje wstęp na wieżę. W zeszłym \
+                      roku muzeum odwiedziło 41 tysięcy osób, a wystawę można zwiedzać od wtorku do niedzieli.";
+        assert_eq!(Language::of(None, polish), Language::Other);
     }
 }

@@ -5,7 +5,7 @@ mod scan;
 
 use std::collections::HashMap;
 
-use super::foreign::is_negation;
+use super::foreign::{is_negation, is_negation_elsewhere};
 use super::language::{Language, is_paired};
 use super::words::{does, is_superlative, known, ordinal, scale, spelled_number};
 use scan::{after_address, fold, initials, is_year, number, number_part, number_value, word};
@@ -243,7 +243,13 @@ impl Lexicon {
         let flags = known().flags(low);
         match self.language {
             Language::English => flags,
-            Language::Other => flags & (does::STOP | does::QUESTION | does::DATE),
+            Language::Other => {
+                let negation = match is_negation_elsewhere(low) {
+                    true => does::NEGATION,
+                    false => 0,
+                };
+                flags & (does::STOP | does::QUESTION | does::DATE) | negation
+            }
             Language::Listed(number) => {
                 let accented = raw.to_lowercase();
                 let (tag, list) = &known().stop_words()[number];
