@@ -40,6 +40,10 @@ const POLL: RetryPolicy = RetryPolicy::new()
     .backoff(1.5)
     .timeout(Duration::from_secs(90));
 const NO_ACCOUNT: &str = "urn:ietf:params:acme:error:accountDoesNotExist";
+const BAD_NONCE: &str = "urn:ietf:params:acme:error:badNonce";
+/// Orders in a row of which a nonce may be refused. It says nothing of the order (RFC 8555, 6.5), and the library gives up
+/// after three refusals of one call.
+const ORDERS_MAX: usize = 8;
 
 /// One authority.
 #[derive(Clone)]
@@ -94,6 +98,8 @@ pub struct AcmeError {
     pub text: String,
     /// The stored account is not known there any more.
     pub is_account_gone: bool,
+    /// Nonces were refused, which a new try cures.
+    is_nonce_refused: bool,
 }
 
 impl Authority {
@@ -121,6 +127,19 @@ impl Authority {
 
     /// The account that was stored for this authority, or a new one with what is to be stored of it.
     pub async fn account(
+        &self,
+        stored: Option<&str>,
+    ) -> Result<(Registered, Option<String>), AcmeError> {
+        for _ in 1..ORDERS_MAX {
+            match self.account_once(stored).await {
+                Err(error) if error.is_nonce_refused => {}
+                done => return done,
+            }
+        }
+        self.account_once(stored).await
+    }
+
+    async fn account_once(
         &self,
         stored: Option<&str>,
     ) -> Result<(Registered, Option<String>), AcmeError> {
@@ -152,6 +171,21 @@ impl Authority {
 impl Registered {
     /// Orders a certificate for `name`, proves the name, and gets the certificate with a new key.
     pub async fn order(
+        &self,
+        name: &str,
+        way: Way,
+        progress: &dyn Progress,
+    ) -> Result<Issued, AcmeError> {
+        for _ in 1..ORDERS_MAX {
+            match self.order_once(name, way, progress).await {
+                Err(error) if error.is_nonce_refused => {}
+                done => return done,
+            }
+        }
+        self.order_once(name, way, progress).await
+    }
+
+    async fn order_once(
         &self,
         name: &str,
         way: Way,
@@ -312,6 +346,7 @@ impl AcmeError {
         AcmeError {
             text: text.to_owned(),
             is_account_gone: false,
+            is_nonce_refused: false,
         }
     }
 }
@@ -324,6 +359,7 @@ impl From<Error> for AcmeError {
         };
         AcmeError {
             is_account_gone: kind == Some(NO_ACCOUNT),
+            is_nonce_refused: kind == Some(BAD_NONCE),
             text: match &error {
                 Error::Timeout(_) => "the authority did not finish in time".to_owned(),
                 Error::Api(problem) => format!(

@@ -16,20 +16,35 @@ const ASKED_FOR: &str = "GET /renewal/aYhba4dGQEHhs3uEe6CuLN4ByNQ.AIdlQyE";
 
 /// The address of a directory, and each request's method and path. It offers renewal information if there is a `window`.
 fn authority(window: Option<(&'static str, &'static str)>) -> (String, Receiver<String>) {
+    refusing(0, window)
+}
+
+/// It refuses the nonces of the first so many calls for an account.
+fn refusing(
+    mut refusals: usize,
+    window: Option<(&'static str, &'static str)>,
+) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let base = format!("http://{}", listener.local_addr().expect("bound"));
     let (tell, asked) = channel();
     let address = format!("{base}/directory");
     thread::spawn(move || {
         for stream in listener.incoming() {
-            answer(stream.expect("a connection"), &base, window, &tell);
+            let stream = stream.expect("a connection");
+            answer(stream, &base, &mut refusals, window, &tell);
         }
     });
     (address, asked)
 }
 
 /// Tells what is asked for before it answers: who has the answer looks for it.
-fn answer(mut stream: TcpStream, base: &str, window: Option<(&str, &str)>, tell: &Sender<String>) {
+fn answer(
+    mut stream: TcpStream,
+    base: &str,
+    refusals: &mut usize,
+    window: Option<(&str, &str)>,
+    tell: &Sender<String>,
+) {
     let mut reader = BufReader::new(stream.try_clone().expect("a descriptor"));
     let mut head = Vec::new();
     while head.last().is_none_or(|line: &String| !line.is_empty()) {
@@ -48,7 +63,10 @@ fn answer(mut stream: TcpStream, base: &str, window: Option<(&str, &str)>, tell:
     reader.read_exact(&mut body).expect("a body");
     let (asked, _) = head[0].rsplit_once(' ').expect("a version");
     let _ = tell.send(asked.to_owned());
+    let is_refused = asked.ends_with("/account") && *refusals > 0;
+    *refusals -= usize::from(is_refused);
     let body = match (asked, window) {
+        _ if is_refused => serde_json::json!({"type": BAD_NONCE, "detail": "not this one"}),
         ("GET /directory", _) => {
             let mut directory = serde_json::json!({"newNonce": format!("{base}/nonce"),
                 "newAccount": format!("{base}/account"), "newOrder": format!("{base}/order")});
@@ -67,10 +85,10 @@ fn answer(mut stream: TcpStream, base: &str, window: Option<(&str, &str)>, tell:
         true => ("", 0),
         false => (&*body, body.len()),
     };
-    let status = if asked.ends_with("/account") {
-        201
-    } else {
-        200
+    let status = match asked.ends_with("/account") {
+        _ if is_refused => 400,
+        true => 201,
+        false => 200,
     };
     let _ = write!(
         stream,
@@ -122,4 +140,16 @@ async fn an_authority_that_says_nothing_of_renewals_is_not_asked() {
     // Nor is an end before its start believed.
     let (told, _) = window(Some(("2026-12-02T00:00:00Z", "2026-12-01T00:00:00Z"))).await;
     assert_eq!(told, None);
+}
+
+#[tokio::test]
+async fn refused_nonces_are_no_reason_to_give_up_until_there_are_too_many() {
+    // The library gives up after three.
+    let (directory, _) = refusing(3 * ORDERS_MAX - 1, None);
+    let authority = Authority::new(&directory, None, None).expect("no roots");
+    assert!(authority.account(None).await.is_ok());
+    let (directory, _) = refusing(3 * ORDERS_MAX, None);
+    let authority = Authority::new(&directory, None, None).expect("no roots");
+    let error = authority.account(None).await.expect_err("no account");
+    assert!(error.text.contains("not this one"), "{error}");
 }
