@@ -8,6 +8,7 @@ use crate::api::buyer::{
 use crate::api::directory::discovery::{
     crawlers, figures, full, health, keys, llms, manifest, trust,
 };
+use crate::api::directory::documents::{A2A_PATH, AGENT_CARD_PATH, MCP_PATH};
 use crate::api::directory::{agent, catalogue, discovery, mcp, pricing};
 use crate::api::operator::{console, leads as operator_leads};
 use crate::api::orders::{bundle_pay, bundles, delivery, leads, webhook};
@@ -463,7 +464,7 @@ pub static ROUTES: &[Row] = &[
     get("/openapi.json", run!(discovery::openapi), file("This API as OpenAPI 3.1", "application/json")),
     get("/manifest.json", run!(manifest::manifest),
         file("The service, its endpoints and prices in one object; a web app manifest too", "application/json")),
-    get(agent::CARD_PATH, run!(agent::card::card), file("The agent card, for A2A 1.0 and 0.3", "application/json")),
+    get(AGENT_CARD_PATH, run!(agent::card::card), file("The agent card, for A2A 1.0 and 0.3", "application/json")),
     get(agent::OLD_CARD_PATH, run!(agent::card::card), file("The agent card, where older clients look", "application/json")),
     get(mcp::card::PATH, run!(mcp::card::card), file("The MCP server card", mcp::card::MEDIA_TYPE)),
     get(mcp::card::PATH_BESIDE, run!(mcp::card::card), file("The MCP server card, beside the endpoint", mcp::card::MEDIA_TYPE)),
@@ -487,9 +488,9 @@ pub static ROUTES: &[Row] = &[
     post("/v1/agent/diagnose", run!(diagnose::diagnose), Endpoint {
         takes: Some(&DIAGNOSE_REQUEST), statuses: &[403, 413, 415, 422], rate: RateClass::Quote, tool: Some("diagnose_payment"),
         ..Endpoint::new(Tag::Discovery, "Diagnose a payment header; nothing is forwarded or stored") }),
-    post(mcp::PATH, run!(mcp::post), Endpoint {
+    post(MCP_PATH, run!(mcp::post), Endpoint {
         in_openapi: false, statuses: &[202, 400, 408, 413, 415], ..Endpoint::new(Tag::Discovery, "The Model Context Protocol, over streamable HTTP") }),
-    post(agent::PATH, run!(agent::message::rpc), Endpoint {
+    post(A2A_PATH, run!(agent::message::rpc), Endpoint {
         in_openapi: false, statuses: &[400, 408, 413, 415], ..Endpoint::new(Tag::Discovery, "The free message interface of the agent card, as JSON-RPC") }),
     post(agent::SEND_PATH, run!(agent::message::send), Endpoint {
         in_openapi: false, statuses: &[400, 408, 413, 415], ..Endpoint::new(Tag::Discovery, "The same as HTTP and JSON") }),

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::app::App;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::code::Code;
+use crate::domain::refusal::Refusal;
 use crate::domain::requests::Request;
 use crate::domain::schema::{Kind, Object, without_mark};
 use crate::http::Call;

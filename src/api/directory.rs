@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod catalogue;
 pub mod discovery;
+pub mod documents;
 pub mod mcp;
 pub mod openapi;
 pub mod pricing;

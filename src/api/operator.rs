@@ -16,12 +16,13 @@ use serde_json::{Value, json};
 
 use crate::api::failure;
 use crate::app::Shared;
+use crate::domain::code::Code;
 use crate::domain::evm::TransactionHash;
 use crate::domain::ids::{ReportId, ShareSlug};
 use crate::domain::keys::PaymentKey;
 use crate::domain::level::{Level, Product};
 use crate::domain::payment::{Payment, State};
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::flows::operations::{backup, reload};
 use crate::flows::sale::unknown::{self, End, reconcile};

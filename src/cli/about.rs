@@ -7,7 +7,7 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 use serde_json::json;
 
-use crate::api::directory::openapi::{DESCRIPTION_VERSION, description_version};
+use crate::api::directory::documents::{DESCRIPTION_VERSION, description_version};
 use crate::cli::{Args, Failure, failed, put, say};
 use crate::pages::docs::notices;
 use crate::store::SCHEMA_VERSION;

@@ -4,12 +4,9 @@ use crate::domain::amount::Amount;
 use crate::domain::bundle::{self, Bundle};
 use crate::domain::cache::CachePolicy;
 use crate::domain::check::{self, CheckDepth};
+use crate::domain::code::Code;
 use crate::domain::pack::Pack;
-use crate::domain::refusal::Code;
-use crate::domain::schema::Object;
-use crate::domain::shapes::{
-    ACCESS_REQUEST, CHECK_REQUEST, PROOF_BUNDLE_REQUEST, PROOF_PACK_REQUEST,
-};
+use crate::domain::render::Render;
 use crate::domain::tier::Tier;
 
 /// A paid operation.
@@ -59,7 +56,6 @@ struct Row {
     header: &'static str,
     /// The header that names the level of a challenge and of an answer.
     paid_header: &'static str,
-    request: &'static Object,
     /// How often a level may be bought at once.
     quantity_max: usize,
     /// The path that quotes the price for given sources.
@@ -77,24 +73,24 @@ struct Row {
 static TABLE: [Row; 4] = [
     Row { product: Product::Context, name: "context", path: "/v1/x402/access", word: "tier", plural: "tiers",
           policy_word: "cache_policy", header: "X-Service-Tier", paid_header: "x-service-payment-tier",
-          request: &ACCESS_REQUEST, quantity_max: PAGES_MAX, quote_path: "/v1/x402/quote",
+          quantity_max: PAGES_MAX, quote_path: "/v1/x402/quote",
           invalid: Code::InvalidTier, mismatch: Code::TierMismatch,
           tags: &["markdown", "scrape", "web", "context"], shows: &[&["markdown"]] },
     Row { product: Product::ProofPack, name: "proof_pack", path: "/v1/x402/proof-pack", word: "pack", plural: "packs",
           policy_word: "policy", header: "X-Service-Pack", paid_header: "x-service-payment-pack",
-          request: &PROOF_PACK_REQUEST, quantity_max: 1, quote_path: "/v1/proof-pack/quote",
+          quantity_max: 1, quote_path: "/v1/proof-pack/quote",
           invalid: Code::InvalidPack, mismatch: Code::PackMismatch,
           tags: &["evidence", "citations", "verification", "trust"],
           shows: &[&["decision", "label"], &["answer"], &["report_url"]] },
     Row { product: Product::ProofBundle, name: bundle::PRODUCT, path: "/v1/x402/proof-bundle", word: "bundle", plural: "bundles",
           policy_word: "policy", header: "X-Service-Bundle", paid_header: "x-service-payment-bundle",
-          request: &PROOF_BUNDLE_REQUEST, quantity_max: 1, quote_path: "/v1/proof-pack/bundle/quote",
+          quantity_max: 1, quote_path: "/v1/proof-pack/bundle/quote",
           invalid: Code::InvalidBundle, mismatch: Code::BundleMismatch,
           tags: &["evidence", "multi-source", "verification", "diligence"],
           shows: &[&["decision", "label"], &["answer"], &["report_url"]] },
     Row { product: Product::Check, name: "check", path: "/v1/x402/check", word: "depth", plural: "depths",
           policy_word: "policy", header: "X-Service-Depth", paid_header: "x-service-payment-depth",
-          request: &CHECK_REQUEST, quantity_max: check::SOURCES_MAX, quote_path: "/v1/x402/check/quote",
+          quantity_max: check::SOURCES_MAX, quote_path: "/v1/x402/check/quote",
           invalid: Code::InvalidDepth, mismatch: Code::DepthMismatch,
           tags: &["grounding", "fact-check", "citations", "verification"],
           shows: &[&["score"], &["corrections"], &["report_url"]] },
@@ -144,10 +140,6 @@ impl Product {
     /// The answer's header that states what was, or is to be, paid for.
     pub fn paid_header(self) -> &'static str {
         self.row().paid_header
-    }
-
-    pub fn request(self) -> &'static Object {
-        self.row().request
     }
 
     /// `tiers`, `packs`, `bundles` or `depths`.
@@ -302,6 +294,20 @@ impl Level {
         }
     }
 
+    /// Whether its pages are opened in a browser where a request does not say.
+    pub fn render(self) -> Render {
+        match self {
+            Level::Tier(Tier::Fresh | Tier::Deep) => Render::Auto,
+            Level::Tier(Tier::Starter | Tier::Cached | Tier::Basic) => Render::Never,
+            Level::Pack(Pack::Standard | Pack::Deep) => Render::Auto,
+            Level::Pack(Pack::Quick) => Render::Never,
+            // A bundle reads each source as its pack does.
+            Level::Bundle(bundle) => Level::Pack(bundle.pack()).render(),
+            Level::Check(CheckDepth::Standard) => Render::Auto,
+            Level::Check(CheckDepth::Quick) => Render::Never,
+        }
+    }
+
     /// Whether a language model may be asked for it.
     pub fn may_synthesize(self) -> bool {
         match self {
@@ -377,9 +383,20 @@ mod tests {
             assert_eq!(product.name(), Product::NAMES[product as usize]);
             let names: Vec<&str> = product.levels().map(Level::name).collect();
             assert_eq!(names, product.level_names());
-            let word = product.level_word();
-            let fields = product.request().fields;
-            assert!(fields.iter().any(|field| field.name == word), "{word}");
         }
+    }
+
+    #[test]
+    fn levels_that_promise_the_page_as_people_see_it_render() {
+        for tier in Tier::ALL {
+            let expected = match tier {
+                Tier::Fresh | Tier::Deep => Render::Auto,
+                _ => Render::Never,
+            };
+            assert_eq!(Level::Tier(tier).render(), expected);
+        }
+        assert_eq!(Level::Pack(Pack::Quick).render(), Render::Never);
+        assert_eq!(Level::Pack(Pack::Standard).render(), Render::Auto);
+        assert_eq!(Level::Pack(Pack::Deep).render(), Render::Auto);
     }
 }

@@ -175,7 +175,7 @@ impl Purchase {
     /// Whether the page is opened in a browser.
     pub fn render(&self) -> Render {
         let stated = self.choices().render;
-        stated.unwrap_or_else(|| Render::of_level(self.level()))
+        stated.unwrap_or_else(|| self.level().render())
     }
 
     /// The same, where it is not what the level does by itself.

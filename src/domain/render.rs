@@ -1,10 +1,6 @@
 //! Whether a page is opened in a browser, so that text which its scripts make can be read.
 
-use crate::domain::check::CheckDepth;
 use crate::domain::closed_set::closed_set;
-use crate::domain::level::Level;
-use crate::domain::pack::Pack;
-use crate::domain::tier::Tier;
 
 closed_set! {
     /// What a request says about it.
@@ -24,20 +20,6 @@ impl Render {
         Render::Auto.name(),
         Render::Always.name(),
     ];
-
-    /// What a request means that says nothing.
-    pub fn of_level(level: Level) -> Render {
-        match level {
-            Level::Tier(Tier::Fresh | Tier::Deep) => Render::Auto,
-            Level::Tier(Tier::Starter | Tier::Cached | Tier::Basic) => Render::Never,
-            Level::Pack(Pack::Standard | Pack::Deep) => Render::Auto,
-            Level::Pack(Pack::Quick) => Render::Never,
-            // A bundle reads each source as its pack does.
-            Level::Bundle(bundle) => Render::of_level(Level::Pack(bundle.pack())),
-            Level::Check(CheckDepth::Standard) => Render::Auto,
-            Level::Check(CheckDepth::Quick) => Render::Never,
-        }
-    }
 }
 
 /// What a buyer should know about the rendering of a page: a warning of the answer.
@@ -155,19 +137,5 @@ mod tests {
             };
             assert!(!other.is_rendered(Render::Auto) && !other.is_rendered(Render::Always));
         }
-    }
-
-    #[test]
-    fn levels_that_promise_the_page_as_people_see_it_render() {
-        for tier in Tier::ALL {
-            let expected = match tier {
-                Tier::Fresh | Tier::Deep => Render::Auto,
-                _ => Render::Never,
-            };
-            assert_eq!(Render::of_level(Level::Tier(tier)), expected);
-        }
-        assert_eq!(Render::of_level(Level::Pack(Pack::Quick)), Render::Never);
-        assert_eq!(Render::of_level(Level::Pack(Pack::Standard)), Render::Auto);
-        assert_eq!(Render::of_level(Level::Pack(Pack::Deep)), Render::Auto);
     }
 }

@@ -1,7 +1,7 @@
 //! robots.txt by RFC 9309: our group, else the default one, and the longest matching rule, with the group's Content-Signal
 //! and Content-Usage lines. The rules are reported, not enforced, because pages are fetched only on request.
 
-use crate::domain::usage::Signals;
+use crate::domain::signals::Signals;
 
 /// The product token that a site addresses us by.
 pub const AGENT: &str = env!("CARGO_PKG_NAME");
@@ -258,7 +258,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::domain::usage::Signal;
+    use crate::domain::signals::Signal;
 
     fn check(text: &str, path: &str, expected: Verdict) {
         assert_eq!(

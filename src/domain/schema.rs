@@ -158,7 +158,7 @@ impl Checked {
     /// Reads the members into the struct of the table.
     ///
     /// # Errors
-    /// A table and a struct that differ, which a test of [`super::requests`] rules out.
+    /// A table and a struct that differ, which a test of `requests` rules out.
     pub fn read<T: DeserializeOwned>(self) -> Result<T, Vec<ValidationError>> {
         let members = MapDeserializer::new(self.0.into_iter());
         T::deserialize(members).map_err(|error: serde_json::Error| {

@@ -44,3 +44,28 @@ pub static ALL: [&Object; 15] = [
     &COMPUTE_REQUEST,
     &DIAGNOSE_REQUEST,
 ];
+
+impl Product {
+    /// The body of its paid request.
+    pub fn request(self) -> &'static Object {
+        match self {
+            Product::Context => &ACCESS_REQUEST,
+            Product::ProofPack => &PROOF_PACK_REQUEST,
+            Product::ProofBundle => &PROOF_BUNDLE_REQUEST,
+            Product::Check => &CHECK_REQUEST,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_paid_request_names_its_level() {
+        for product in Product::ALL {
+            let (word, fields) = (product.level_word(), product.request().fields);
+            assert!(fields.iter().any(|field| field.name == word), "{word}");
+        }
+    }
+}

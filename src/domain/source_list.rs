@@ -1,5 +1,5 @@
 //! Parses a list of sources: addresses separated by lines, commas or spaces, including bare domains.
-//! [`crate::domain::target`] decides which are allowed.
+//! `target` decides which are allowed.
 
 /// Most addresses of one list that are looked at.
 pub const LISTED_MAX: usize = 100;

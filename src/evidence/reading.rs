@@ -10,5 +10,4 @@ pub(crate) mod stem;
 pub(crate) mod text;
 pub(crate) mod tokens;
 pub(crate) mod tongues;
-pub(crate) mod values;
 pub(crate) mod words;

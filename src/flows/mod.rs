@@ -7,7 +7,8 @@ pub mod orders;
 pub mod quotes;
 pub mod sale;
 
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::code::Code;
+use crate::domain::refusal::Refusal;
 use crate::store::StoreError;
 
 /// An internal failure: the client learns only that, the log gets the details.

@@ -24,10 +24,11 @@ pub mod verify_settlement;
 use tokio::sync::watch;
 
 use crate::app::Shared;
+use crate::domain::code::Code;
 use crate::domain::keys::PaymentKey;
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::flows::content::rendering;
 use crate::flows::content::source::Trouble;
 use crate::flows::sale::payments::payment_key;

@@ -19,9 +19,10 @@ use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit};
 use tokio::time::Instant;
 
+use crate::domain::code::Code;
 use crate::domain::evm::Address;
 use crate::domain::keys::{Fingerprint, IdentifierKey, PaymentKey};
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::outside::call::KeyedLimit;
 use crate::outside::clock::Clock;
 use crate::state::unknown::Unknown;

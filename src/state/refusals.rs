@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
+use crate::domain::code::Code;
 use crate::domain::evm::Address;
 use crate::domain::level::{Level, Product};
-use crate::domain::refusal::Code;
 use crate::domain::time::UnixSeconds;
 use crate::sync::lock;
 

@@ -3,10 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
+use crate::domain::code::Code;
 use crate::domain::evm::Address;
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{Payment, State};
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::sync::lock;
 
 /// Unknown settlements of one payer at once; further payments of that payer are not taken. Those that are under way when

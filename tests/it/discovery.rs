@@ -718,7 +718,7 @@ fn every_advertised_address_answers() {
 fn every_error_code_is_explained() {
     let rig = Rig::start();
     let page = rig.get("/docs").expect(200).text();
-    for code in context402::domain::refusal::Code::ALL {
+    for code in context402::domain::code::Code::ALL {
         assert!(
             page.contains(&format!("id=\"{}\"", code.text())),
             "{}",

@@ -241,7 +241,7 @@ fn models_can_read_everything_in_one_file() {
             object.name
         );
     }
-    for code in context402::domain::refusal::Code::ALL {
+    for code in context402::domain::code::Code::ALL {
         assert!(
             text.contains(&format!("- `{}` (", code.text())),
             "{}",

@@ -367,7 +367,7 @@ fn tools_take_what_their_endpoints_take() {
 fn documented_statuses_agree_and_their_examples_are_real() {
     let rig = Rig::start();
     let surface = Surface::of(&rig);
-    let codes: BTreeMap<&str, u16> = context402::domain::refusal::Code::ALL
+    let codes: BTreeMap<&str, u16> = context402::domain::code::Code::ALL
         .iter()
         .map(|code| (code.text(), context402::api::failure::status(*code)))
         .collect();

@@ -103,7 +103,7 @@ fn every_kind_of_document_is_named() {
     for file in [
         README,
         OPERATING,
-        "src/domain/refusal.rs",
+        "src/domain/code.rs",
         "src/pages/docs/faq.rs",
     ] {
         let text = read(file);

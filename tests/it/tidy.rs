@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use context402::domain::refusal::Code;
+use context402::domain::code::Code;
 use context402::domain::shapes;
 use context402::flows::content::several;
 use context402::metrics::Metrics;
@@ -326,10 +326,13 @@ fn rooms(code: &str, layer: &str) -> Vec<String> {
 const LAYERS_WITHOUT_CIRCLE: &[&str] = &[
     "api",
     "api/buyer",
+    "api/directory",
+    "api/directory/discovery",
     "api/operator",
     "api/orders",
     "cli",
     "config",
+    "domain",
     "evidence",
     "evidence/bundle",
     "evidence/check",

@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 use crate::api::buyer::paid;
 use crate::api::{failure, query};
 use crate::app::{App, Shared};
+use crate::domain::code::Code;
 use crate::domain::evm::Address;
 use crate::domain::ids::PurchaseId;
 use crate::domain::purchase::Purchase;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::domain::schema::ValidationError;
 use crate::domain::time::{PURCHASE_SECONDS, UnixSeconds};
 use crate::flows::sale::purchases::{

@@ -5,7 +5,8 @@ use std::num::IntErrorKind;
 
 use serde_json::{Map, Value, json};
 
-use crate::api::directory::{discovery, openapi};
+use crate::api::directory::documents::{document, levels};
+use crate::api::directory::openapi;
 use crate::api::failure;
 use crate::api::frame::made_once;
 use crate::api::orders::bundles;
@@ -37,7 +38,7 @@ pub async fn resources(app: Shared, call: Call) -> Reply {
     // All of ours are of one type.
     let is_asked_for = call.query.get("type").is_none_or(|kind| kind == "http");
     let items = if is_asked_for { items(&app) } else { vec![] };
-    discovery::document(paged(&items, limit, offset))
+    document(paged(&items, limit, offset))
 }
 
 fn items(app: &App) -> Vec<Value> {
@@ -57,7 +58,7 @@ fn paged(items: &[Value], limit: usize, offset: usize) -> Value {
 
 /// GET /.well-known/x402 and /.well-known/x402.json.
 pub async fn well_known(app: Shared, call: Call) -> Reply {
-    made_once(&app, &call, |app| discovery::document(advertisement(app)))
+    made_once(&app, &call, |app| document(advertisement(app)))
 }
 
 pub fn advertisement(app: &App) -> Value {
@@ -77,10 +78,10 @@ pub fn advertisement(app: &App) -> Value {
         "accepts": accepts,
         "routes": Product::ALL.map(|product| route(app, product)),
         "items": Product::ALL.map(|product| item(app, product)),
-        "tiers": discovery::levels(app, Product::Context),
-        "packs": discovery::levels(app, Product::ProofPack),
+        "tiers": levels(app, Product::Context),
+        "packs": levels(app, Product::ProofPack),
         "bundles": bundles::price_list(app),
-        "depths": discovery::levels(app, Product::Check),
+        "depths": levels(app, Product::Check),
         "instructions": "POST without payment to get the price (402, header PAYMENT-REQUIRED), sign it, and repeat \
         the request with PAYMENT-SIGNATURE. Quotes and the sample report are free.",
         "openapi": app.url("/openapi.json"),
@@ -134,7 +135,7 @@ fn listed(app: &App, product: Product) -> Value {
             "name": app.config.service_name,
             "description": offers::description(level.into()),
             "tags": product.tags(),
-            product.levels_word(): discovery::levels(app, product),
+            product.levels_word(): levels(app, product),
         },
         "inputSchema": product.request().json_schema(),
         "outputSchema": answers.first().copied().map(openapi::answer_schema),

@@ -18,7 +18,8 @@ use serde_json::json;
 use crate::api::operator::export;
 use crate::api::{failure, frame};
 use crate::app::{App, Shared};
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::code::Code;
+use crate::domain::refusal::Refusal;
 use crate::flows::operations::sign_in;
 use crate::http::{Call, Reply};
 use crate::pages::console::{

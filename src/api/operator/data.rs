@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use crate::api::failure;
 use crate::api::operator::{LIST_MAX, Newest, leads, mails, orders, payment_json};
 use crate::app::Shared;
+use crate::domain::code::Code;
 use crate::domain::evm::Address;
 use crate::domain::ids::OrderId;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::http::{Call, Reply};
 use crate::store::{Store, StoreError};
 

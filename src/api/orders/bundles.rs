@@ -10,10 +10,10 @@ use crate::api::quoted::add_rendering;
 use crate::api::{failure, frame, query};
 use crate::app::{App, Shared};
 use crate::domain::bundle::{self, Bundle};
+use crate::domain::code::Code;
 use crate::domain::ids::BundleQuoteId;
 use crate::domain::level::Level;
-use crate::domain::refusal::{Code, Refusal};
-use crate::domain::render::Render;
+use crate::domain::refusal::Refusal;
 use crate::domain::requests::{AddressList, QuoteRequest};
 use crate::domain::schema::ValidationError;
 use crate::domain::shapes::QUESTION_CHARACTERS_MAX;
@@ -320,7 +320,7 @@ fn quote_json(app: &App, quote: &BundleQuote) -> Value {
     body["bundles"] = price_list(app);
     body["next_steps"] = next_steps(app, record.bundle, &id);
     body["receipt_url"] = app.url(&format!("/v1/quotes/{id}")).into();
-    let render = Render::of_level(Level::Bundle(record.bundle));
+    let render = Level::Bundle(record.bundle).render();
     add_rendering(app, &mut body, Some(render));
     body
 }

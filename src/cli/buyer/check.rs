@@ -4,7 +4,7 @@ use crate::cli::buyer::report::printable;
 use crate::cli::buyer::{convert, evidence, input, warnings};
 use crate::cli::progress::Progress;
 use crate::cli::{Failure, put, say};
-use crate::domain::refusal::Code;
+use crate::domain::code::Code;
 use crate::evidence::Depth;
 use crate::evidence::check::{
     CheckReport, CheckRequest, CheckSource, CheckedClaim, SOURCES_MAX, TEXT_CHARACTERS_MAX,

@@ -219,7 +219,7 @@ impl Choices {
 
     pub fn new(level: Level, force_refresh: bool, render: Option<Render>) -> Self {
         Choices {
-            render: render.filter(|render| *render != Render::of_level(level)),
+            render: render.filter(|render| *render != level.render()),
             ..Choices::refresh(force_refresh)
         }
     }

@@ -9,7 +9,7 @@ use crate::evidence::bundle::footnotes::Footnotes;
 use crate::evidence::bundle::groups::Groups;
 use crate::evidence::bundle::matrix::{Cell, Row, Verdict};
 use crate::evidence::bundle::read::Submitted;
-use crate::evidence::reading::values::{Amount, Quantity, Wanted, amounts, clash, shared};
+use crate::evidence::engine::values::{Value, Wanted, clash, shared, values};
 
 /// Conflicts that are told; a reader who has seen so many will not trust the rest either.
 const CONFLICTS_MAX: usize = 24;
@@ -91,7 +91,7 @@ struct Voice<'a> {
     citation_id: &'a str,
     excerpt: &'a str,
     /// Of the kind that is asked for.
-    amounts: Vec<Amount>,
+    values: Vec<Value>,
 }
 
 pub(super) fn claim_id(row: usize) -> String {
@@ -138,7 +138,7 @@ impl<'a> Bench<'a> {
         }
         let sides = supporting.iter().map(|one| {
             let same = supporting.iter().filter(|other| {
-                other.source == one.source || shared(&one.amounts, &other.amounts).is_some()
+                other.source == one.source || shared(&one.values, &other.values).is_some()
             });
             same.cloned().collect::<Vec<_>>()
         });
@@ -152,7 +152,7 @@ impl<'a> Bench<'a> {
     fn answer(&self, agreeing: &[Voice<'_>]) -> Option<String> {
         let (first, others) = agreeing.split_first().filter(|_| self.is_wh)?;
         let other = others.iter().find(|other| other.group != first.group)?;
-        shared(&first.amounts, &other.amounts).map(|amount| amount.text.clone())
+        shared(&first.values, &other.values).map(|value| value.text.clone())
     }
 
     pub(super) fn conflicts(&self) -> Vec<Conflict> {
@@ -191,9 +191,9 @@ impl<'a> Bench<'a> {
         let is_clear = against
             .iter()
             .any(|voice| voice.cell.verdict == Verdict::Contradicts);
-        let values = clash(&first.amounts, &other.amounts);
-        let kind = values.map_or(ConflictKind::Statement, |(one, _)| kind(one));
-        let value = |of: fn((&Amount, &Amount)) -> String| values.map(of);
+        let clashing = clash(&first.values, &other.values);
+        let kind = clashing.map_or(ConflictKind::Statement, |(one, _)| kind(one));
+        let value = |of: fn((&Value, &Value)) -> String| clashing.map(of);
         let sides = vec![
             self.side(&for_it, value(|(one, _)| one.text.clone())),
             self.side(&against, value(|(_, other)| other.text.clone())),
@@ -212,12 +212,12 @@ impl<'a> Bench<'a> {
         let mut pairs =
             pairs.flat_map(|(at, one)| voices[at + 1..].iter().map(move |other| (one, other)));
         let (one, other, values) = pairs.find_map(|(one, other)| {
-            let values = clash(&one.amounts, &other.amounts)?;
+            let values = clash(&one.values, &other.values)?;
             (one.group != other.group).then_some((one, other, values))
         })?;
-        let with = |value: &Amount| {
+        let with = |value: &Value| {
             let has =
-                |voice: &&Voice<'_>| shared(std::slice::from_ref(value), &voice.amounts).is_some();
+                |voice: &&Voice<'_>| shared(std::slice::from_ref(value), &voice.values).is_some();
             voices.iter().filter(has).cloned().collect::<Vec<_>>()
         };
         let is_clear = [one, other]
@@ -241,18 +241,18 @@ impl<'a> Bench<'a> {
         let of = |source: usize| voices.iter().find(|voice| voice.source == source);
         let mut pairs = self.groups.altered.iter();
         let (one, other) = pairs.find_map(|(one, other)| Some((of(*one)?, of(*other)?)))?;
-        let values = clash(&one.amounts, &other.amounts);
+        let clashing = clash(&one.values, &other.values);
         let sides = vec![
             self.side(
                 std::slice::from_ref(one),
-                values.map(|values| values.0.text.clone()),
+                clashing.map(|values| values.0.text.clone()),
             ),
             self.side(
                 std::slice::from_ref(other),
-                values.map(|values| values.1.text.clone()),
+                clashing.map(|values| values.1.text.clone()),
             ),
         ];
-        let kind = values.map_or(ConflictKind::Statement, |values| kind(values.0));
+        let kind = clashing.map_or(ConflictKind::Statement, |values| kind(values.0));
         Some((kind, Certainty::Clear, sides))
     }
 
@@ -261,7 +261,7 @@ impl<'a> Bench<'a> {
         let cells = row.cells.iter().enumerate();
         let cells = cells.filter(|(_, cell)| has(cell.verdict));
         let wanted = Wanted::of(&row.text).filter(|_| row.is_asked && self.is_wh);
-        let takes = |amount: &Amount| wanted.as_ref().is_none_or(|wanted| wanted.takes(amount));
+        let takes = |value: &Value| wanted.as_ref().is_none_or(|wanted| wanted.takes(value));
         let voices = cells.filter_map(|(source, cell)| {
             let note = self.notes.get(cell.citation_ids.first()?)?;
             Some(Voice {
@@ -270,7 +270,7 @@ impl<'a> Bench<'a> {
                 cell,
                 citation_id: &note.id,
                 excerpt: &note.excerpt,
-                amounts: amounts(&note.excerpt).into_iter().filter(takes).collect(),
+                values: values(&note.excerpt).into_iter().filter(takes).collect(),
             })
         });
         voices.collect()
@@ -298,10 +298,10 @@ impl<'a> Bench<'a> {
     }
 }
 
-fn kind(value: &Amount) -> ConflictKind {
-    match value.quantity {
-        Quantity::Number(_) => ConflictKind::Number,
-        Quantity::Date(_) => ConflictKind::Date,
+fn kind(value: &Value) -> ConflictKind {
+    match value.is_date() {
+        true => ConflictKind::Date,
+        false => ConflictKind::Number,
     }
 }
 

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::closed_set::closed_set;
 use crate::evidence::bundle::read::{Read, Submitted};
+use crate::evidence::engine::values::{Value, Wanted, clash, values};
 use crate::evidence::reading::text::{Word, is_negation, is_stop, number, plain, stem, words};
-use crate::evidence::reading::values::{Amount, Wanted, amounts, clash};
 use crate::evidence::report::{QuestionForm, Report};
 
 /// Words of a shingle.
@@ -190,7 +190,7 @@ struct Facts {
     stems: BTreeSet<String>,
     numbers: BTreeSet<String>,
     names: BTreeSet<String>,
-    amounts: Vec<Amount>,
+    values: Vec<Value>,
     denies: bool,
 }
 
@@ -213,7 +213,7 @@ impl Facts {
                 .filter(is_name)
                 .map(|word| word.text.to_lowercase())
                 .collect(),
-            amounts: amounts(&passage),
+            values: values(&passage),
             denies: denials.count() % 2 == 1,
         }
     }
@@ -231,8 +231,8 @@ impl Facts {
         match (asked.form, &asked.wanted) {
             (QuestionForm::Open, _) => false,
             (QuestionForm::Wh, Some(wanted)) => {
-                let of = |facts: &Facts| -> Vec<Amount> {
-                    let taken = facts.amounts.iter().filter(|amount| wanted.takes(amount));
+                let of = |facts: &Facts| -> Vec<Value> {
+                    let taken = facts.values.iter().filter(|value| wanted.takes(value));
                     taken.cloned().collect()
                 };
                 clash(&of(self), &of(other)).is_some()

@@ -5,8 +5,8 @@ use std::ops::Range;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::evidence::engine::values::stated_date;
 use crate::evidence::reading::text::{bounded, cells, head, plain, plain_unit, stem, words};
-use crate::evidence::reading::values::stated_date;
 use crate::evidence::report::fragment::link;
 use crate::evidence::report::speaker::speaker;
 use crate::evidence::{Finding, Match, Stance};

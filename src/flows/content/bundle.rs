@@ -3,10 +3,11 @@
 
 use crate::app::Shared;
 use crate::domain::bundle::Bundle;
+use crate::domain::code::Code;
 use crate::domain::ids::ReportId;
 use crate::domain::level::{Level, LineItem};
 use crate::domain::purchase::{ProofBundlePurchase, ProofPackPurchase, Purchase};
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::evidence::bundle::{
     BundleReport, BundleRequest, BundleSource, SourceReport, Unreachable, bundle_report,

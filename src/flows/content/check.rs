@@ -3,10 +3,11 @@
 use serde::Deserialize;
 
 use crate::app::Shared;
+use crate::domain::code::Code;
 use crate::domain::ids::ReportId;
 use crate::domain::level::{Level, LineItem};
 use crate::domain::purchase::{CheckPurchase, Purchase, SourceInput};
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::evidence::check::{CheckReport, CheckRequest, CheckSource, check_report};
 use crate::evidence::report::verify::KeptText;

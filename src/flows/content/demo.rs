@@ -4,8 +4,9 @@
 use sha2::{Digest, Sha256};
 
 use crate::app::Shared;
+use crate::domain::code::Code;
 use crate::domain::pack::Pack;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::evidence::report::examine::examine_page;
 use crate::evidence::report::facts::Facts;
 use crate::evidence::report::sample::{MADE_AT, REPORT_ID};

@@ -3,9 +3,10 @@
 use std::time::Instant;
 
 use crate::app::Shared;
+use crate::domain::code::Code;
 use crate::domain::depth::Depth;
 use crate::domain::excerpt::Excerpt;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::flows::content::source::{SourcePage, Trouble};
 use crate::flows::internal;

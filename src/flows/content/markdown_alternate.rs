@@ -2,7 +2,8 @@
 //! many requests for markdown use no more memory than for HTML.
 
 use crate::app::Shared;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::code::Code;
+use crate::domain::refusal::Refusal;
 use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::flows::internal;
 use crate::markdown::{ContentKind, ConvertError, Converter, Settings};

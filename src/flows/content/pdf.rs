@@ -4,8 +4,9 @@
 use serde_json::{Map, Value};
 
 use crate::app::{App, Shared};
+use crate::domain::code::Code;
 use crate::domain::level::Product;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::evidence::bundle::BundleReport;
 use crate::flows::content::reports::{self, Retained};
 use crate::flows::internal;

@@ -11,10 +11,11 @@ use tokio::task::JoinHandle;
 
 use crate::app::{App, Shared};
 use crate::domain::cache::Reading;
+use crate::domain::code::Code;
 use crate::domain::excerpt::{Extent, Selectors};
 use crate::domain::payment::Means;
 use crate::domain::purchase::Purchase;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::domain::render::{PlainPage, Render, RenderNote};
 use crate::domain::target::TargetUrl;
 use crate::domain::words;

@@ -7,9 +7,10 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::app::Shared;
+use crate::domain::code::Code;
 use crate::domain::ids::ReportId;
 use crate::domain::purchase::ProofPackPurchase;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::evidence;
 use crate::evidence::report::examine::{Examined, examine_page};

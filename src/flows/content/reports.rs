@@ -6,10 +6,11 @@ use serde_json::json;
 
 use crate::app::{App, Shared};
 use crate::domain::answer;
+use crate::domain::code::Code;
 use crate::domain::ids::{ReportId, ShareSlug};
 use crate::domain::keys::PaymentKey;
 use crate::domain::level::Product;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::domain::time::{REPORT_DAYS, REPORT_SECONDS, UnixSeconds};
 use crate::evidence::Depth;
 use crate::evidence::bundle::BundleReport;

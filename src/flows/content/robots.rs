@@ -9,8 +9,9 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::app::Shared;
 use crate::domain::robots::{Robots, Verdict};
+use crate::domain::signals::Signals;
 use crate::domain::target::TargetUrl;
-use crate::domain::usage::{Signals, Usage};
+use crate::domain::usage::Usage;
 
 /// Maximum wait after the page has arrived. A later answer is cached for the next sale.
 const WAIT_MAX: Duration = Duration::from_millis(250);

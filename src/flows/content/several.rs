@@ -11,10 +11,11 @@ use tokio::time::Instant;
 
 use crate::app::Shared;
 use crate::domain::cache::Reading;
+use crate::domain::code::Code;
 use crate::domain::excerpt::Extent;
 use crate::domain::level::LineItem;
 use crate::domain::purchase::SourceInput;
-use crate::domain::refusal::{Code, Refusal, SourcesUnread, UnreadSource, With};
+use crate::domain::refusal::{Refusal, SourcesUnread, UnreadSource, With};
 use crate::domain::time::UnixSeconds;
 use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::flows::content::reports::{self, Retained};

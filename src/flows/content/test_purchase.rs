@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 
 use crate::app::Shared;
 use crate::config::FacilitatorAt;
+use crate::domain::code::Code;
 use crate::domain::level::Product;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::domain::tier::Tier;
 use crate::outside::buyer::{Buyer, BuyerSettings, SellerRequest, Wallet};
 

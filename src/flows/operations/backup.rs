@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::app::Shared;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::code::Code;
+use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::flows::internal;
 use crate::outside::{chance, disk};

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::app::Shared;
+use crate::domain::code::Code;
 use crate::domain::evm::TransactionHash;
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::State;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::domain::time::{DAY_SECONDS, UnixSeconds};
 use crate::outside::chain::{Chain, ChainError, Income, Span, Written};
 use crate::store::{Difference, LedgerCheck, Snapshot, StoreError};

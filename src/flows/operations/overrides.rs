@@ -6,7 +6,8 @@ use crate::app::{App, Shared};
 use crate::config::Config;
 use crate::config::live::Live;
 pub use crate::config::live::{CONSOLE, LIVE, LiveKind, NOT_SET};
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::code::Code;
+use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::store::{Change, Override, Snapshot, StoreError};
 

@@ -4,7 +4,8 @@
 use crate::app::Shared;
 use crate::config::Config;
 use crate::config::live::Live;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::code::Code;
+use crate::domain::refusal::Refusal;
 use crate::flows::operations::overrides;
 
 /// The result of a reload.

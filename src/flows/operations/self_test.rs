@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 
 use crate::app::Shared;
 use crate::config::Config;
+use crate::domain::code::Code;
 use crate::domain::ids::EventId;
 use crate::domain::mail::MailKind;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::flows::operations::health;
 use crate::outside::chance;

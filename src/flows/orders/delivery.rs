@@ -5,10 +5,11 @@ use serde_json::{Map, Value};
 
 use crate::app::Shared;
 use crate::domain::checkout::SessionId;
+use crate::domain::code::Code;
 use crate::domain::ids::OrderId;
 use crate::domain::mail::MailState;
 use crate::domain::order::{Order, OrderState};
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::domain::source_list;
 use crate::domain::time::UnixSeconds;
 use crate::evidence::bundle::BundleReport;

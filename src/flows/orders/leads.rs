@@ -3,9 +3,10 @@
 
 use crate::app::Shared;
 use crate::domain::bundle::Bundle;
+use crate::domain::code::Code;
 use crate::domain::ids::{EventId, LeadId};
 use crate::domain::lead::{By, Lead, LeadEvent, LeadProduct, LeadStatus, NotAllowed};
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::outside::chance;
 use crate::store::{LeadFilter, NoticeRecord, Store, StoreError, Tables};

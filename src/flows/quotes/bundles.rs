@@ -3,9 +3,10 @@
 
 use crate::app::Shared;
 use crate::domain::bundle::{Bundle, SOURCES_MAX};
+use crate::domain::code::Code;
 use crate::domain::ids::BundleQuoteId;
 use crate::domain::level::Product;
-use crate::domain::refusal::{Code, Refusal, With};
+use crate::domain::refusal::{Refusal, With};
 use crate::domain::shapes::TARGET_URL_CHARACTERS_MAX;
 use crate::domain::source_list::{self, LISTED_MAX};
 use crate::domain::time::QUOTE_SECONDS;

@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::domain::level::Level;
-use crate::domain::render::Render;
 use crate::flows::sale::verified::{self, Reads};
 use crate::x402::eip3009::{self, Domain, SignatureError};
 use crate::x402::proof::{PaymentProof, ProofMismatch};
@@ -180,7 +179,7 @@ fn terms(app: &App, level: Level, proof: &PaymentProof) -> Result<(), ProofMisma
     // As the level is sold by default; what else the request would ask for is not in the header.
     let reads = match level {
         Level::Tier(_) | Level::Pack(_) => Reads::One {
-            render: Render::of_level(level),
+            render: level.render(),
             has_screenshot: false,
         },
         Level::Bundle(_) | Level::Check(_) => Reads::Several,

@@ -5,7 +5,8 @@ use std::net::IpAddr;
 
 use crate::app::Shared;
 use crate::domain::cache::{CachePolicy, Reading};
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::code::Code;
+use crate::domain::refusal::Refusal;
 use crate::domain::render::Render;
 use crate::domain::robots::Verdict;
 use crate::domain::target::TargetUrl;

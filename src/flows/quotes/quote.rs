@@ -7,14 +7,14 @@ use std::time::Instant;
 use crate::app::Shared;
 use crate::domain::amount::Amount;
 use crate::domain::cache::CachePolicy;
+use crate::domain::code::Code;
 use crate::domain::ids::QuoteId;
 use crate::domain::level::{Level, LineItem};
 use crate::domain::purchase::{
     CheckPurchase, Choices, ContextPurchase, ProofBundlePurchase, ProofPackPurchase, Purchase,
     SourceInput,
 };
-use crate::domain::refusal::{Code, Refusal};
-use crate::domain::render::Render;
+use crate::domain::refusal::Refusal;
 use crate::domain::robots::Verdict;
 use crate::domain::time::QUOTE_SECONDS;
 use crate::flows::content::rendering;
@@ -212,7 +212,7 @@ pub fn unavailable(app: &Shared, item: LineItem, pages: &[Known]) -> Option<&'st
 /// The most work of a sale at this level, of so many pages that are not our own.
 pub fn work(app: &Shared, level: Level, pages: usize) -> Work {
     let fetches = if level.cache().may_fetch() { pages } else { 0 };
-    let may_render = rendering::may_render(app, Render::of_level(level));
+    let may_render = rendering::may_render(app, level.render());
     Work {
         fetches,
         renders: if may_render { fetches } else { 0 },

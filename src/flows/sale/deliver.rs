@@ -1,11 +1,12 @@
 //! Makes the purchased goods: pages, or a report on them.
 
 use crate::app::Shared;
+use crate::domain::code::Code;
 use crate::domain::ids::ReportId;
 use crate::domain::level::{Level, LineItem};
 use crate::domain::payment::{Means, Payment};
 use crate::domain::purchase::{PagesPurchase, Purchase, SourceInput};
-use crate::domain::refusal::{Code, Refusal, UnreadSource};
+use crate::domain::refusal::{Refusal, UnreadSource};
 use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::flows::content::report::{self, Draft, Synthesis};
 use crate::flows::content::several::{self, ReadSource};

@@ -3,10 +3,11 @@
 use crate::app::Shared;
 use crate::config::{Coin, Gas};
 use crate::domain::amount::Amount;
+use crate::domain::code::Code;
 use crate::domain::margin::{self, Costs, GasPrice, MarginReceipt, MarginRejected};
 use crate::domain::payment::Means;
 use crate::domain::purchase::Purchase;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::flows::content::{rendering, screenshot, source};
 use crate::outside::llm::Llm;
 

@@ -2,10 +2,11 @@
 //! is charged, and the answer's limit of redeliveries does not apply, because the payer has proven who it is.
 
 use crate::app::Shared;
+use crate::domain::code::Code;
 use crate::domain::evm::Address;
 use crate::domain::ids::{PurchaseId, ReportId};
 use crate::domain::payment::{Payment, State};
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::domain::time::{PURCHASE_SECONDS, UnixSeconds};
 use crate::flows::content::reports;
 use crate::flows::sale::response;

@@ -4,9 +4,10 @@
 use tokio::time::Instant;
 
 use crate::app::Shared;
+use crate::domain::code::Code;
 use crate::domain::keys::{Fingerprint, PayloadHash, PaymentKey};
 use crate::domain::payment::{Event, Payment, State};
-use crate::domain::refusal::{Code, Refusal, With};
+use crate::domain::refusal::{Refusal, With};
 use crate::domain::time::REDELIVERY_SECONDS;
 use crate::flows::sale::payments::{self, FreshCredit, redelivery_end};
 use crate::flows::sale::refusals::{in_use, not_known, not_settled, replayed};

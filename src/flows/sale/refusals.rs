@@ -4,11 +4,12 @@
 use serde_json::Value;
 
 use crate::app::App;
+use crate::domain::code::Code;
 use crate::domain::evm::Address;
 use crate::domain::level::{Level, LineItem, Product};
 use crate::domain::payment::Payment;
 use crate::domain::purchase::Purchase;
-use crate::domain::refusal::{Code, FailedSettlement, Refusal, RetryCredit, With};
+use crate::domain::refusal::{FailedSettlement, Refusal, RetryCredit, With};
 use crate::state::refusals::RefusedPayment;
 
 /// Maximum length of a reason, in characters.

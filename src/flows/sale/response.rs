@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::app::Shared;
+use crate::domain::code::Code;
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{KeptAnswer, Payment, State};
 use crate::domain::purchase::Purchase;
-use crate::domain::refusal::{Code, Refusal, With};
+use crate::domain::refusal::{Refusal, With};
 use crate::domain::time::UnixSeconds;
 use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::flows::content::reports;

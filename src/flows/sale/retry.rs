@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 
 use crate::app::Shared;
+use crate::domain::code::Code;
 use crate::domain::excerpt::Excerpt;
 use crate::domain::ids::CreditId;
 use crate::domain::keys::{CreditHash, Fingerprint, PaymentKey};
@@ -11,7 +12,7 @@ use crate::domain::level::Level;
 use crate::domain::payment::{Means, Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
-use crate::domain::refusal::{Code, Refusal, RetryCredit, With};
+use crate::domain::refusal::{Refusal, RetryCredit, With};
 use crate::domain::render::Render;
 use crate::domain::time::UnixSeconds;
 use crate::flows::content::rendering;

@@ -2,10 +2,11 @@
 //! settled, and `Stored` is its type.
 
 use crate::app::Shared;
+use crate::domain::code::Code;
 use crate::domain::evm::TransactionHash;
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{Event, Means, Payment, State};
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::flows::content::source::{Storing, held_page};
 use crate::flows::internal;
 use crate::flows::sale::answer::{self, Members, Sold};

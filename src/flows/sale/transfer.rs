@@ -5,13 +5,14 @@
 use sha2::{Digest as _, Sha256};
 
 use crate::app::Shared;
+use crate::domain::code::Code;
 use crate::domain::evm::{Address, Nonce, Signature, TransactionHash};
 use crate::domain::keccak::keccak256;
 use crate::domain::keys::{PayloadHash, PaymentKey};
 use crate::domain::payment::{Delivery, Means, Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
-use crate::domain::refusal::{Code, Refusal, With};
+use crate::domain::refusal::{Refusal, With};
 use crate::domain::time::UnixSeconds;
 use crate::flows::content::rendering;
 use crate::flows::content::source::Trouble;

@@ -9,10 +9,11 @@
 //! purchase. The operator can set the outcome at any time, from the facilitator's or the payer's records.
 
 use crate::app::Shared;
+use crate::domain::code::Code;
 use crate::domain::evm::TransactionHash;
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{Event, Payment, State};
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::flows::sale::refusals::in_use;
 use crate::flows::sale::{payments, reconcile, settle};

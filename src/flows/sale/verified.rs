@@ -4,10 +4,11 @@
 use std::time::Duration;
 
 use crate::app::{App, Shared};
+use crate::domain::code::Code;
 use crate::domain::level::Level;
 use crate::domain::payment::{Payment, State};
 use crate::domain::purchase::Purchase;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::domain::render::Render;
 use crate::flows::content::{rendering, several};
 use crate::flows::internal;

@@ -90,7 +90,7 @@ pub fn page(view: &PricingView<'_>) -> String {
 fn included_features() -> Markup {
     let rendering: Vec<&str> = Tier::ALL
         .into_iter()
-        .filter(|tier| Render::of_level(Level::Tier(*tier)) == Render::Auto)
+        .filter(|tier| Level::Tier(*tier).render() == Render::Auto)
         .map(Tier::name)
         .collect();
     html! {

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
+use crate::domain::code::Code;
 use crate::domain::evm::Address;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::sync::lock;
 

@@ -189,7 +189,7 @@ impl Drop for Run<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::refusal::Code;
+    use crate::domain::code::Code;
 
     const CLIENT: Option<IpAddr> = Some(IpAddr::V4(std::net::Ipv4Addr::new(203, 0, 113, 7)));
 

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
+use crate::domain::code::Code;
 use crate::domain::evm::Address;
 use crate::domain::keys::{Fingerprint, PaymentKey};
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::sync::lock;
 
 /// Payments of one payer that retry credits may hold at the same time.

@@ -2,10 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::api::directory::agent::PATH;
-use crate::api::directory::discovery::{contact, document};
+use crate::api::directory::documents::{A2A_PATH, DESCRIPTION_VERSION, contact, document};
 use crate::api::directory::mcp::tools;
-use crate::api::directory::openapi::{self, DESCRIPTION_VERSION};
+use crate::api::directory::openapi;
 use crate::api::frame::made_once;
 use crate::app::{App, Row, Shared};
 use crate::http::{Call, Reply};
@@ -20,7 +19,7 @@ pub async fn card(app: Shared, call: Call) -> Reply {
 }
 
 fn card_json(app: &App) -> Value {
-    let interface = app.url(PATH);
+    let interface = app.url(A2A_PATH);
     json!({
         "protocolVersion": "0.3.0",
         "name": app.config.service_name,

@@ -3,11 +3,8 @@
 pub mod card;
 pub mod message;
 
-/// The message interface.
-pub const PATH: &str = "/a2a";
-/// The same in the HTTP+JSON binding.
+/// The message interface in the HTTP+JSON binding.
 pub const SEND_PATH: &str = "/a2a/message:send";
-pub const CARD_PATH: &str = "/.well-known/agent-card.json";
 /// Where cards were before A2A 0.3.
 pub const OLD_CARD_PATH: &str = "/.well-known/agent.json";
 /// The supported A2A versions.

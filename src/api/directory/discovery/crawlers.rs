@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::api::directory::discovery::{contact, document_of, public_rows};
+use crate::api::directory::documents::{contact, document_of, public_rows};
 use crate::app::{App, Row, Shared};
 use crate::domain::endpoint::Tag;
 use crate::domain::time::{DAY_SECONDS, day};

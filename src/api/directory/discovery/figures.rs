@@ -1,10 +1,9 @@
 //! Metrics as JSON and as Prometheus text. Only the operator sees figures about sales, buyers or the machine; the public
 //! sees that the service runs and how often its public documents are read.
 
-use std::fmt::Display;
-
 use serde_json::{Value, json};
 
+use crate::api::directory::discovery::exposition::{Exposition, labels};
 use crate::api::directory::discovery::gauges;
 use crate::app::{Row, Shared};
 use crate::domain::amount::Amount;
@@ -126,47 +125,6 @@ fn add_private(body: &mut Value, metrics: &Metrics) {
     body["paid_total"] = metrics.paid().into();
     body["revenue_units"] = revenue.to_string().into();
     body["revenue_usdc"] = Amount::from_units(revenue).as_usdc().into();
-}
-
-/// Families as Prometheus reads them.
-#[derive(Default)]
-pub(super) struct Exposition(String);
-
-impl Exposition {
-    /// A family with its samples: the labels in braces or nothing, and the value.
-    pub(super) fn family<V: Display>(
-        &mut self,
-        name: &str,
-        kind: &str,
-        help: &str,
-        samples: impl IntoIterator<Item = (String, V)>,
-    ) {
-        self.0.push_str(&format!(
-            "# HELP context402_{name} {help}\n# TYPE context402_{name} {kind}\n"
-        ));
-        for (labels, value) in samples {
-            self.sample(name, &labels, &value);
-        }
-    }
-
-    pub(super) fn gauge(&mut self, name: &str, help: &str, value: u64) {
-        self.family(name, "gauge", help, [(String::new(), value)]);
-    }
-
-    fn sample(&mut self, name: &str, labels: &str, value: &dyn Display) {
-        self.0
-            .push_str(&format!("context402_{name}{labels} {value}\n"));
-    }
-}
-
-/// `{name="value",…}`, or nothing.
-pub(super) fn labels<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
-    let pairs = pairs.into_iter();
-    let pairs = pairs.map(|(name, value)| format!("{name}=\"{value}\""));
-    match pairs.collect::<Vec<_>>().join(",") {
-        none if none.is_empty() => none,
-        pairs => format!("{{{pairs}}}"),
-    }
 }
 
 fn counted(text: &mut Exposition, requests: &RequestCounts) {

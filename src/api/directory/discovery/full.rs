@@ -5,13 +5,14 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::api::challenge;
-use crate::api::directory::discovery::{document_of, llms, operations};
+use crate::api::directory::discovery::llms;
+use crate::api::directory::documents::{document_of, operations};
 use crate::api::directory::openapi;
 use crate::api::frame::made_once;
 use crate::api::{failure, frame};
 use crate::app::{App, Row, Shared};
+use crate::domain::code::Code;
 use crate::domain::level::Level;
-use crate::domain::refusal::Code;
 use crate::domain::schema::Object;
 use crate::domain::shapes;
 use crate::domain::tier::Tier;

@@ -1,6 +1,6 @@
 //! The current state as Prometheus gauges: the facts of /health, for alerts.
 
-use crate::api::directory::discovery::figures::{Exposition, labels};
+use crate::api::directory::discovery::exposition::{Exposition, labels};
 use crate::app::Shared;
 use crate::domain::availability::Obstacle;
 use crate::domain::lead::LeadStatus;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::api::directory::openapi::DESCRIPTION_VERSION;
+use crate::api::directory::documents::DESCRIPTION_VERSION;
 use crate::app::{App, Shared};
 use crate::domain::amount::Amount;
 use crate::domain::availability::Availability;

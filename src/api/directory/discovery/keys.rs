@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::api::failure;
 use crate::app::{App, Shared};
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::code::Code;
+use crate::domain::refusal::Refusal;
 use crate::http::{Call, Reply};
 use crate::signing::Signer;
 

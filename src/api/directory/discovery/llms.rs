@@ -1,7 +1,7 @@
 //! `/llms.txt` (llmstxt.org): a short text on what the service does, what it costs and how to buy. Parsers of the format
 //! treat every line below a second-level heading as a link, so prices come first.
 
-use crate::api::directory::discovery::{document_of, documents};
+use crate::api::directory::documents::{document_of, documents};
 use crate::api::frame::made_once;
 use crate::api::orders::bundles;
 use crate::app::{App, Shared};

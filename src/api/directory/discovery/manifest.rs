@@ -3,9 +3,11 @@
 use serde_json::{Value, json};
 
 use crate::api::directory::catalogue::X402_PATH;
-use crate::api::directory::discovery::{document, document_of, levels, operations, public_rows};
-use crate::api::directory::openapi::DESCRIPTION_VERSION;
-use crate::api::directory::{agent, mcp};
+use crate::api::directory::documents::{
+    AGENT_CARD_PATH, DESCRIPTION_VERSION, MCP_PATH, document, document_of, levels, operations,
+    public_rows,
+};
+use crate::api::directory::mcp;
 use crate::api::frame::made_once;
 use crate::api::orders::bundles;
 use crate::app::{App, Shared};
@@ -43,9 +45,9 @@ fn manifest_json(app: &App) -> Value {
         "documentation": app.url("/docs"),
         "openapi": app.url("/openapi.json"),
         "llms": app.url("/llms.txt"),
-        "agent_card": app.url(agent::CARD_PATH),
+        "agent_card": app.url(AGENT_CARD_PATH),
         "x402": app.url(X402_PATH),
-        "mcp": app.url(mcp::PATH),
+        "mcp": app.url(MCP_PATH),
         "endpoints": endpoints(app),
         "pricing": {"tiers": levels(app, Product::Context), "packs": levels(app, Product::ProofPack), "bundles": bundles::price_list(app), "depths": levels(app, Product::Check)},
         "payment": {
@@ -77,7 +79,7 @@ pub async fn api_catalog(app: Shared, _: Call) -> Reply {
         ],
         "service-meta": [
             {"href": app.url(X402_PATH), "type": "application/json"},
-            {"href": app.url(agent::CARD_PATH), "type": "application/json"},
+            {"href": app.url(AGENT_CARD_PATH), "type": "application/json"},
             {"href": app.url(mcp::card::PATH), "type": mcp::card::MEDIA_TYPE},
         ],
         "status": link("/health", "application/json"),
@@ -112,7 +114,7 @@ pub async fn ai_catalog(app: Shared, _: Call) -> Reply {
         // The types that the catalogue's specification knows; the OpenAPI document stands in the API catalogue beside
         // it.
         "entries": [
-            entry("agent", "Agent card", "application/a2a-agent-card+json", agent::CARD_PATH,
+            entry("agent", "Agent card", "application/a2a-agent-card+json", AGENT_CARD_PATH,
                   ["Turn this web page into clean markdown", "What does a page cost?"]),
             entry("mcp", "MCP server", mcp::card::MEDIA_TYPE, mcp::card::PATH,
                   ["Does this page support that claim?", "Check the citations of a report"]),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::api::buyer::preview::REFUND_POLICY;
-use crate::api::directory::discovery::contact;
+use crate::api::directory::documents::contact;
 use crate::app::{App, Shared};
 use crate::domain::level::Level;
 use crate::domain::rate::WINDOW_SECONDS;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::api::directory::discovery::document_of;
-use crate::api::directory::mcp::{self, era};
+use crate::api::directory::documents::{MCP_PATH, document_of};
+use crate::api::directory::mcp::era;
 use crate::app::{App, Shared};
 use crate::http::{Call, Reply};
 use crate::pages::assets::ICON_PATH;
@@ -29,7 +29,7 @@ fn document(app: &App) -> Value {
         "websiteUrl": app.config.base_url,
         "icons": [{"src": app.url(ICON_PATH), "mimeType": "image/png", "sizes": ["256x256"]}],
         "remotes": [{
-            "type": "streamable-http", "url": app.url(mcp::PATH), "supportedProtocolVersions": era::versions(),
+            "type": "streamable-http", "url": app.url(MCP_PATH), "supportedProtocolVersions": era::versions(),
         }],
     })
 }

@@ -18,7 +18,6 @@ use crate::api::failure;
 use crate::app::{App, Shared};
 use crate::http::{Call, Reply};
 
-pub const PATH: &str = "/mcp";
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// How long clients may cache the list of tools.
 const LIST_MILLISECONDS: u64 = 300_000;

@@ -9,13 +9,14 @@ use serde_json::{Map, Value, json};
 
 use crate::api::admission;
 use crate::api::buyer::access;
-use crate::api::directory::discovery::public_rows;
+use crate::api::directory::documents::public_rows;
 use crate::api::directory::rpc::{self, Fault, INVALID_PARAMS};
 use crate::api::failure::PAYMENT_ERROR;
 use crate::app::{App, Row, Shared};
+use crate::domain::code::Code;
 use crate::domain::endpoint::{Parameter, Price};
 use crate::domain::level::Product;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::domain::schema::Object;
 use crate::flows::sale::refusals::{self, PaidAttempt};
 use crate::http::call::Query;

@@ -4,9 +4,10 @@ use serde_json::{Map, Value, json};
 
 use crate::api::failure;
 use crate::app::{App, Row};
+use crate::domain::code::Code;
 use crate::domain::endpoint::{Price, Schema};
 use crate::domain::level::Product;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::domain::tier::Tier;
 
 const PAGE: &str = "SamplePage";

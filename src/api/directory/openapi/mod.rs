@@ -7,7 +7,7 @@ pub mod schemas;
 
 use serde_json::{Map, Value, json};
 
-use crate::api::directory::{agent, discovery, mcp};
+use crate::api::directory::documents::{A2A_PATH, DESCRIPTION_VERSION, MCP_PATH, operations};
 use crate::api::orders::webhook;
 use crate::app::{App, Row};
 use crate::domain::endpoint::Price;
@@ -16,17 +16,6 @@ use crate::domain::schema::Object;
 
 pub use parameters::query_schema;
 pub use schemas::answer_schema;
-
-/// The specification's description version (section 9), as a literal for texts that are put together at compile time.
-macro_rules! description_version {
-    () => {
-        "1.2.0"
-    };
-}
-pub(crate) use description_version;
-
-/// The specification's description version (section 9): the version of the API, not of the program.
-pub const DESCRIPTION_VERSION: &str = description_version!();
 
 pub fn document(app: &App) -> Value {
     let mut paths = Map::new();
@@ -68,15 +57,15 @@ pub fn document(app: &App) -> Value {
 /// The document's note on what it omits. Directories reject more than 40 operations, so it has only those that agents
 /// call most.
 fn not_described(app: &App) -> String {
-    let omitted = discovery::operations(app).filter(|row| !row.about.in_openapi);
+    let omitted = operations(app).filter(|row| !row.about.in_openapi);
     let omitted = omitted.map(|row| format!("{} {}", row.method.name(), row.path));
     format!(
         "Every GET also supports HEAD, and /v1/x402/access and /v1/x402/proof-pack also stand under /from/{{source}}. \
          Omitted are HEAD, HTML pages, the brief at /, redirects (/proof-pack/bundle/pay), the documents that /.well-known/api-catalog \
          lists, the protocols at {} and {}, the payment provider's webhook ({}), the operator's addresses, and these \
          operations, which /llms-full.txt describes: {}.",
-        mcp::PATH,
-        agent::PATH,
+        MCP_PATH,
+        A2A_PATH,
         webhook::PATH,
         omitted.collect::<Vec<_>>().join(", "),
     )

@@ -5,10 +5,10 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use crate::api::directory::openapi::parameters;
+use crate::domain::code::Code;
 use crate::domain::endpoint::Schema;
 use crate::domain::level::Product;
 use crate::domain::pack::Pack;
-use crate::domain::refusal::Code;
 use crate::domain::render::Render;
 use crate::domain::schema::Object;
 use crate::domain::shapes::{self, QUOTE_BELONGINGS};

@@ -6,9 +6,10 @@ use crate::api::operator::console::show::{Asked, List};
 use crate::api::operator::console::{View, show};
 use crate::api::operator::{leads, orders};
 use crate::app::Shared;
+use crate::domain::code::Code;
 use crate::domain::lead::{LeadEvent, LeadStatus, next};
 use crate::domain::order::OrderState;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::http::Call;
 use crate::pages::console::{Block, Cell, Field, Form, Tone};
 

@@ -2,14 +2,15 @@
 
 use serde_json::Value;
 
-use crate::api::directory::openapi::DESCRIPTION_VERSION;
+use crate::api::directory::documents::DESCRIPTION_VERSION;
 use crate::api::operator::console::show::{Asked, List};
 use crate::api::operator::console::{View, live, show, today};
 use crate::api::operator::{self, data, export, mails};
 use crate::app::{App, Shared};
+use crate::domain::code::Code;
 use crate::domain::figures::size;
 use crate::domain::mail::{ADDRESS_CHARACTERS_MAX, MailState};
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::domain::time::{UnixSeconds, span};
 use crate::flows::operations::certificates;
 use crate::flows::operations::overrides::LiveKind;

@@ -1,7 +1,8 @@
 //! Why a page could not be delivered, as a refusal: what is final, and what earns a retry credit.
 
 use crate::domain::cache::CachePolicy;
-use crate::domain::refusal::{Code, Refusal, With};
+use crate::domain::code::Code;
+use crate::domain::refusal::{Refusal, With};
 use crate::domain::target::{TargetError, explained};
 use crate::domain::tier::Tier;
 use crate::flows::content::rendering::Attempt;

@@ -4,10 +4,11 @@ use sha2::{Digest, Sha256};
 
 use super::sources::{Source, TEXTS_BYTES_MAX};
 use super::{End, Job, PAUSE_SECONDS, held};
+use crate::domain::code::Code;
 use crate::domain::ids::{LeadId, OrderId};
 use crate::domain::lead::{By, LeadEvent};
 use crate::domain::order::{Order, OrderEvent};
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::evidence::bundle::{
     BundleReport, BundleRequest, BundleSource, SourceReport, bundle_report,

@@ -5,9 +5,10 @@ use sha2::{Digest, Sha256};
 
 use super::{Job, PAUSE_SECONDS, held, lease_until};
 use crate::domain::bundle::Bundle;
+use crate::domain::code::Code;
 use crate::domain::order::OrderEvent;
 use crate::domain::purchase::{ProofPackPurchase, Purchase};
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::evidence::bundle::Unreachable;
 use crate::evidence::report::Report;
