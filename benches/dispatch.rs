@@ -2,6 +2,8 @@
 //! bytes. What lies between them is everything that the service does for a request: limits, ids, routing, the
 //! challenge, metrics and the access log.
 
+#[path = "harness/ask.rs"]
+mod ask;
 mod harness;
 
 use std::convert::Infallible;
@@ -13,14 +15,13 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use tokio::io::AsyncWriteExt as _;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 
 use context402::outside::clock::Clock;
 
+use ask::one_answer;
 use harness::{
-    AT_ONCE, Folder, Series, Server, child, obey, read_message, runtime, say, say_machine,
-    send_all, serve,
+    AT_ONCE, Folder, Series, Server, child, obey, runtime, say, say_machine, send_all, serve,
 };
 
 /// Short and many: the machine's own speed changes from second to second.
@@ -93,17 +94,6 @@ fn compare() {
     service_us
         .with(&bare_us, |service, bare| service / bare)
         .show(&format!("ratio (goal: at most {GOAL})"), "");
-}
-
-async fn one_answer(address: &str, request: &[u8]) -> Vec<u8> {
-    let mut stream = TcpStream::connect(address).await.expect("it accepts");
-    stream.write_all(request).await.expect("it reads");
-    let mut answer = Vec::new();
-    let length = read_message(&mut stream, &mut answer)
-        .await
-        .expect("it answers");
-    answer.truncate(length);
-    answer
 }
 
 /// Answers every request with the headers and the body of a recorded answer.

@@ -5,12 +5,17 @@
 //! and as many at once; the store's limit, which is the two durable commits of a purchase and nothing else; the limit of
 //! HTTP, which is the service's cheapest answer. The facilitator runs in a process of its own, whose time does not
 //! count; it believes every signature.
+//!
+//! With `-- --peer PROGRAM` (benches/peer) x402-axum sells the same page for the same payments by the same facilitator.
 
+#[path = "harness/ask.rs"]
+mod ask;
 mod harness;
 #[path = "harness/shop.rs"]
 mod shop;
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -19,6 +24,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 
 use context402::appliance::Appliance;
+use context402::config::Config;
 use context402::domain::keys::PaymentKey;
 use context402::domain::level::Level;
 use context402::domain::tier::Tier;
@@ -32,6 +38,7 @@ use context402::store::{self, DueKind};
 use context402::x402::proof::PaymentProof;
 use context402::x402::wire::PaymentRequirements;
 
+use ask::one_answer;
 use harness::{
     AT_ONCE, Folder, Series, Server, child, config, obey, runtime, say, say_machine, send_all,
     serve,
@@ -41,6 +48,7 @@ use shop::{LONG, Page, SHORT, Signed, facilitator, keep_pages, paid_request, pas
 /// Short and many: the machine's own speed changes from second to second.
 const PURCHASES: usize = 1_000;
 const REPETITIONS: usize = 15;
+const CHALLENGES: usize = 5_000;
 /// One buyer waits for each answer.
 const PURCHASES_OF_ONE: usize = 200;
 const PAST_PAYMENTS: usize = 1_000_000;
@@ -51,6 +59,12 @@ const GOAL_US: f64 = 125.0;
 const LIFE_GOAL_US: f64 = 200.0;
 /// Longer than an answer is given again.
 const PASSED_SECONDS: u64 = 1_000;
+
+/// The program named by `--peer`.
+fn peer() -> Option<String> {
+    let mut arguments = std::env::args().skip_while(|argument| argument != "--peer");
+    arguments.nth(1)
+}
 
 fn main() {
     match child() {
@@ -77,6 +91,7 @@ struct Run {
     service: Server,
     calls: Server,
     store: Server,
+    peer: Option<Server>,
     signed: Signed,
     spent: usize,
 }
@@ -106,11 +121,14 @@ fn compare() {
         ),
         calls: Server::start("calls", &folder, &[folder.text(), &facilitator_url]),
         store: Server::start("store", &folder, &[folder.text()]),
+        peer: None,
         signed: Signed::new(&config(&folder.0, &facilitator_url), Clock::manual(now)),
         spent: 0,
     };
+    run.peer = peer().map(|program| run.start_peer(&program, &folder, &facilitator_url));
     let (mut short, mut long, mut one) = (Took::default(), Took::default(), Took::default());
     let (mut calls, mut commits, mut answers) = (Took::default(), Took::default(), Took::default());
+    let (mut challenges, mut of_peer) = (Took::default(), [Took::default(), Took::default()]);
     for repetition in 0..=REPETITIONS {
         let took = [
             run.purchases(SHORT, AT_ONCE, PURCHASES),
@@ -119,7 +137,9 @@ fn compare() {
             of_child(&mut run.calls, "call"),
             of_child(&mut run.store, "commit"),
             run.answers(),
+            run.challenges(),
         ];
+        let peer = run.of_peer();
         // The first is for warming up.
         if repetition > 0 {
             let kinds = [
@@ -129,8 +149,12 @@ fn compare() {
                 &mut calls,
                 &mut commits,
                 &mut answers,
+                &mut challenges,
             ];
             for (kind, took) in kinds.into_iter().zip(took) {
+                kind.add(took);
+            }
+            for (kind, took) in of_peer.iter_mut().zip(peer.into_iter().flatten()) {
                 kind.add(took);
             }
         }
@@ -146,7 +170,22 @@ fn compare() {
     calls.cpu.show("verify and settle alone", "µs");
     let own = short.cpu.with(&calls.cpu, |sale, calls| sale - calls);
     own.show(&format!("the sale of 4 KB itself (goal {GOAL_US})"), "µs");
+    challenges.cpu.show("an unpaid challenge", "µs");
+    if run.peer.is_some() {
+        let [purchase, challenge] = &of_peer;
+        purchase
+            .cpu
+            .show("x402-axum: the same purchase of 4 KB", "µs");
+        challenge.cpu.show("x402-axum: its unpaid challenge", "µs");
+        let beside =
+            |ours: &Took, theirs: &Took| ours.cpu.with(&theirs.cpu, |one, other| one / other);
+        beside(&short, purchase).show("our purchase beside x402-axum's", "×");
+        beside(&challenges, challenge).show("our challenge beside x402-axum's (goal 1)", "×");
+    }
     say("How many in a second");
+    if run.peer.is_some() {
+        of_peer[0].show_rate("x402-axum: purchases of 4 KB");
+    }
     short.show_rate("purchases of 4 KB");
     long.show_rate("purchases of 32 KB");
     one.show_rate("purchases of 4 KB, one buyer");
@@ -208,24 +247,110 @@ impl Run {
         self.requests(vec![request], AT_ONCE, PURCHASES)
     }
 
+    fn challenges(&mut self) -> (Duration, Duration, usize) {
+        let request = Arc::new(vec![unpaid_request(SHORT.url)]);
+        let count = CHALLENGES;
+        sent(
+            &mut self.service,
+            &self.runtime,
+            request,
+            AT_ONCE,
+            count,
+            "402",
+        )
+    }
+
+    /// It gives the page as the service does, byte for byte.
+    fn start_peer(&mut self, program: &str, folder: &Folder, facilitator_url: &str) -> Server {
+        let header = self.signed.header(self.spent);
+        self.spent += 1;
+        let request = paid_request(SHORT.url, &header);
+        let answer = self
+            .runtime
+            .block_on(one_answer(&self.service.ready, &request));
+        let body = answer.windows(4).position(|window| window == b"\r\n\r\n");
+        let page = folder.0.join("page.json");
+        std::fs::write(&page, &answer[body.expect("a head") + 4..]).expect("a file");
+        let requirements = folder.0.join("requirements.json");
+        std::fs::write(&requirements, required(&config(&folder.0, facilitator_url)))
+            .expect("a file");
+        let mut command = Command::new(program);
+        command.arg(requirements).arg(page).arg(facilitator_url);
+        Server::run(command, &folder.0.join("peer.log"))
+    }
+
+    /// Purchases and challenges of the peer.
+    fn of_peer(&mut self) -> Option<[(Duration, Duration, usize); 2]> {
+        let peer = self.peer.as_mut()?;
+        let first = self.spent;
+        self.spent += PURCHASES;
+        let headers = (first..self.spent).map(|number| self.signed.header(number));
+        let paid = headers.map(|header| paid_request(SHORT.url, &header));
+        let unpaid = vec![unpaid_request(SHORT.url)];
+        let mut sent = |requests, count, status| {
+            sent(
+                peer,
+                &self.runtime,
+                Arc::new(requests),
+                AT_ONCE,
+                count,
+                status,
+            )
+        };
+        Some([
+            sent(paid.collect(), PURCHASES, "200"),
+            sent(unpaid, CHALLENGES, "402"),
+        ])
+    }
+
     fn requests(
         &mut self,
         requests: Vec<Vec<u8>>,
         at_once: usize,
         count: usize,
     ) -> (Duration, Duration, usize) {
-        let (before, began) = (self.service.cpu(), Instant::now());
-        let sent = send_all(
-            &self.service.ready,
-            Arc::new(requests),
+        let requests = Arc::new(requests);
+        sent(
+            &mut self.service,
+            &self.runtime,
+            requests,
             at_once,
             count,
             "200",
-        );
-        self.runtime.block_on(sent);
-        let wall = began.elapsed();
-        (self.service.cpu() - before, wall, count)
+        )
     }
+}
+
+/// Sends so many requests; every answer must have this status.
+fn sent(
+    server: &mut Server,
+    runtime: &tokio::runtime::Runtime,
+    requests: Arc<Vec<Vec<u8>>>,
+    at_once: usize,
+    count: usize,
+    status: &'static str,
+) -> (Duration, Duration, usize) {
+    let (before, began) = (server.cpu(), Instant::now());
+    runtime.block_on(send_all(&server.ready, requests, at_once, count, status));
+    let wall = began.elapsed();
+    (server.cpu() - before, wall, count)
+}
+
+fn unpaid_request(url: &str) -> Vec<u8> {
+    let body = format!(r#"{{"target_url":"{url}","tier":"cached"}}"#);
+    format!(
+        "POST /v1/x402/access HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: */*\r\n\
+         User-Agent: bench\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
+}
+
+/// What a purchase requires, as JSON.
+fn required(config: &Config) -> Vec<u8> {
+    let offers = Offers::new(config, None, Vec::new()).expect("offers");
+    let offer = offers.level(Level::Tier(Tier::Cached));
+    serde_json::to_vec(&offer.requirements).expect("JSON")
 }
 
 /// A child does its thing as often as there are purchases.

@@ -144,11 +144,15 @@ pub(crate) struct Server {
 impl Server {
     /// Starts this program again in a role. What it logs goes to a file in the folder.
     pub(crate) fn start(role: &str, folder: &Folder, arguments: &[&str]) -> Server {
-        let log = File::create(folder.0.join(format!("{role}.log"))).expect("a log file");
-        let program = std::env::current_exe().expect("this program");
-        let mut process = Command::new(program)
-            .args([CHILD, role])
-            .args(arguments)
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        command.args([CHILD, role]).args(arguments);
+        Server::run(command, &folder.0.join(format!("{role}.log")))
+    }
+
+    /// A program that says and obeys the same lines.
+    pub(crate) fn run(mut command: Command, log: &Path) -> Server {
+        let log = File::create(log).expect("a log file");
+        let mut process = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(log)

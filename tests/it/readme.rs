@@ -250,6 +250,7 @@ fn figures_are_those_that_were_measured() {
         ("ours", "claims", "quick"),
         ("others", "questions", "standard"),
         ("ours", "questions", "standard"),
+        ("ours", "questions", "quick"),
         ("fm2", "claims", "standard"),
         ("wice", "claims", "standard"),
         ("feversym", "claims", "standard"),
