@@ -226,7 +226,7 @@ def fit(names, X, rows, y, use, monotone):
     return 1 / (1 + np.exp(-(whole.slope * total + whole.offset))), whole
 
 
-def reliability(kind, suffix, rows, p, plain, partly, denial, denied):
+def reliability(kind, suffix, rows, p, supported, partly, denial, denied):
     """How often each label was right, by out-of-fold probabilities: rows as src/evidence/report/reliability.rs reads them."""
     found = []
     kinds = np.array([kind == ("wh" if r.wh else "claim" if r.kind == "claim" else "yes_no") for r in rows])
@@ -234,10 +234,10 @@ def reliability(kind, suffix, rows, p, plain, partly, denial, denied):
     is_denied = (denial >= denied) & (denial > p) if denial is not None else np.zeros(len(rows), bool)
     tells = np.array([r.set not in ("wice",) for r in rows])
     for label, at, right in (
-        ("supported", ~is_denied & (p >= plain), gold == "supported"),
-        ("partially_supported", ~is_denied & (p >= partly) & (p < plain), gold == "supported"),
-        ("unsupported", ~is_denied & (p < partly), gold != "supported"),
-        ("weak", ~is_denied & (p < partly), gold != "supported"),
+        ("supported", ~is_denied & supported, gold == "supported"),
+        ("partially_supported", ~is_denied & (p >= partly) & ~supported, gold == "supported"),
+        ("unsupported", ~is_denied & (p < partly) & ~supported, gold != "supported"),
+        ("weak", ~is_denied & (p < partly) & ~supported, gold != "supported"),
         ("contradicted", is_denied & tells, gold == "contradicted"),
     ):
         of = int((kinds & at).sum())
@@ -248,13 +248,13 @@ def reliability(kind, suffix, rows, p, plain, partly, denial, denied):
     return found
 
 
-def judged(kind, depth, rows, y, p, plain):
+def judged(kind, depth, rows, y, p, supported):
     """How well each set is judged by out-of-fold probabilities: rows as /v1/proof-pack/benchmarks publishes them."""
     found = []
     for name in SETS:
         at = np.array([r.set == name for r in rows])
         if at.any():
-            share = lambda truth: round(float((p[at & (y == truth)] > plain).mean()), 4)
+            share = lambda truth: round(float(supported[at & (y == truth)].mean()), 4)
             found.append({"set": name, "asked": kind, "depth": depth, "rows": int(at.sum()), "false_plain": share(False),
                           "true_plain": share(True), "auroc": round(float(auroc(y[at], p[at])), 4),
                           "measured_on": str(datetime.date.today())})
@@ -325,35 +325,45 @@ def main():
     write_figures(share, told_apart)
 
 
+def labelled(names, X, p, plain, is_claim):
+    """Which rows get the label `supported`: as Judgement::label in src/evidence/engine/verdict.rs, whose vetoes stand above the fit."""
+    of = lambda name: X[:, names.index(name)] > 0
+    reordered = (X[:, names.index("cov_r")] >= 0.95) & ~of("is_row") if is_claim else False
+    vetoed = of("q_differs") | of("exchanged") | of("swapped") & reordered
+    return of("verbatim") | (p > plain) & ~vetoed
+
+
 def fit_claims(suffix, names, X, rows, use):
     """The sections on claims, the rows of `reliability` and those of `near_misses`."""
     gold, depth = np.array([r.gold for r in rows]), "quick" if suffix else "standard"
     y = gold == "supported"
     p, whole = fit(names, X, rows, y, use, True)
-    plain = bound(lambda b: np.mean([(p[np.array([r.set == s for r in rows]) & ~y] > b).mean() for s in ("ours", "others")]) <= 0.085)
+    near = [~y & np.array([r.set == s for r in rows]) for s in ("ours", "others")]
+    told = lambda b: labelled(names, X, p, b, True)
+    plain = bound(lambda b: np.mean([told(b)[false].mean() for false in near]) <= 0.085)
     partly = min(0.5, plain - 0.05)
     show("claim" + suffix, rows, y, p, [partly, plain, 0.6, 0.7])
     for s in ("ours", "others"):
         by = collections.defaultdict(list)
-        for r, value, truth in zip(rows, p, y):
+        for r, value, plainly, truth in zip(rows, p, told(plain), y):
             if r.set == s:
-                by[("T " if truth else "F ") + r.category].append(value)
+                by[("T " if truth else "F ") + r.category].append((plainly, value > partly))
         for c, v in sorted(by.items()):
-            v = np.array(v)
-            print(f"   {s:7}{c:28}{len(v):5} plain {(v > plain).mean():.3f} or partly {(v > partly).mean():.3f}")
-    stated = (p, plain, partly)
-    told_apart = judged("claims", depth, rows, y, p, plain)
+            plainly, partially = np.mean(v, axis=0)
+            print(f"   {s:7}{c:28}{len(v):5} plain {plainly:.3f} or partly {partially:.3f}")
+    stated = (p, told(plain), partly)
+    told_apart = judged("claims", depth, rows, y, p, told(plain))
     sections = {"claim" + suffix: f"plain {plain:.4f}\npartly {partly:.4f}\n" + whole.text()}
     tells = np.array([r.set in ("ours", "others", "fm2", "feversym", "bnli") for r in rows])
     y = gold[tells] == "contradicted"
-    told = [r for r, t in zip(rows, tells) if t]
-    p, whole = fit(names, X[tells], told, y, use, False)
-    true = np.sort(p[np.array([r.gold == "supported" and r.set in ("ours", "others") for r in told])])[::-1]
+    rows = [r for r, t in zip(rows, tells) if t]
+    p, whole = fit(names, X[tells], rows, y, use, False)
+    true = np.sort(p[np.array([r.gold == "supported" and r.set in ("ours", "others") for r in rows])])[::-1]
     plain = float(true[int(0.008 * len(true))])
-    show("denial" + suffix, told, y, p, [plain])
+    show("denial" + suffix, rows, y, p, [plain])
     share = []
     for kind in ("claim", "yes_no"):
-        share += reliability(kind, suffix, told, stated[0][tells], stated[1], stated[2], p, plain)
+        share += reliability(kind, suffix, rows, stated[0][tells], stated[1][tells], stated[2], p, plain)
     sections["denial" + suffix] = f"plain {plain:.4f}\npartly {min(0.5, plain - 0.01):.4f}\n" + whole.text()
     return sections, share, told_apart
 
@@ -365,12 +375,13 @@ def fit_questions(suffix, names, X, rows, use):
         use = [i for i in use if names[i].startswith(BESIDE_THE_MODEL)]
     p, whole = fit(names, X, rows, y, use, True)
     natural = np.array([r.set in ("squad2_para", "squad2_doc") for r in rows])
-    rate = lambda truth, b: (p[natural & (y == truth)] > b).mean()
+    told = lambda b: labelled(names, X, p, b, False)
+    rate = lambda truth, b: told(b)[natural & (y == truth)].mean()
     plain = bound(lambda b: rate(True, b) >= RIGHT[suffix] * (rate(True, b) + rate(False, b)))
     partly = min(0.45, plain - 0.05)
     show("question" + suffix, rows, y, p, [0.4, plain, 0.6, 0.7])
-    told_apart = judged("questions", "quick" if suffix else "standard", rows, y, p, plain)
-    share = reliability("wh", suffix, rows, p, plain, partly, None, None)
+    told_apart = judged("questions", "quick" if suffix else "standard", rows, y, p, told(plain))
+    share = reliability("wh", suffix, rows, p, told(plain), partly, None, None)
     return {"question" + suffix: f"plain {plain:.4f}\npartly {partly:.4f}\n" + whole.text()}, share, told_apart
 
 

@@ -125,9 +125,11 @@ pub async fn find(
         let mut newest = Newest::default();
         snapshot.orders(|id, order| {
             let fits = |state: &String| state == order.state.name();
-            let answer = order_json(id, &order);
-            if state.as_ref().is_none_or(fits) && is_named(&answer, &NAMES, &words) {
-                newest.add(order.created_at, answer);
+            if state.as_ref().is_none_or(fits) {
+                let answer = order_json(id, &order);
+                if is_named(&answer, &NAMES, &words) {
+                    newest.add(order.created_at, answer);
+                }
             }
             Ok(())
         })?;
