@@ -174,7 +174,13 @@ fn write_loop(
                 while jobs.blocking_recv().is_some() {}
                 return;
             }
-            Err(_) => std::process::abort(),
+            Err(_) => {
+                tracing::error!(
+                    "a write met a page of the data file that cannot be; the process ends, and nothing of the write is kept. \
+                     Look at all of the file with `serve --check`, and restore a backup if that finds damage"
+                );
+                std::process::abort()
+            }
         }
     }
 }
