@@ -19,6 +19,7 @@ pub(in crate::store) const QUEUE_MAX: usize = 1024;
 /// Most jobs in one commit. Large enough that a commit's two syncs are shared, small enough that nobody waits long.
 const BATCH_MAX: usize = 256;
 const READERS: usize = 2;
+const READ_PANICKED: &str = "a read of the store panicked";
 /// How long the writer waits for more jobs where the last commit had several: a commit costs the same for one job as for
 /// ten.
 const COMPANY_WAIT: Duration = Duration::from_millis(1);
@@ -106,7 +107,7 @@ impl Threads {
         }
         let read = || work(&Snapshot::new(self.database.begin_read()?));
         std::panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
-            tracing::error!("a read of the store panicked");
+            tell_of_damage(READ_PANICKED);
             Err(StoreError::Closed)
         })
     }
@@ -175,9 +176,8 @@ fn write_loop(
                 return;
             }
             Err(_) => {
-                tracing::error!(
-                    "a write met a page of the data file that cannot be; the process ends, and nothing of the write is kept. \
-                     Look at all of the file with `serve --check`, and restore a backup if that finds damage"
+                tell_of_damage(
+                    "a write of the store panicked; the process ends, and nothing of the write is kept",
                 );
                 std::process::abort()
             }
@@ -220,6 +220,13 @@ pub(in crate::store) fn transact<T>(
     Ok(value)
 }
 
+/// redb asserts on pages that cannot be.
+fn tell_of_damage(what: &str) {
+    tracing::error!(
+        "{what}. The data file may be damaged: look at all of it with `serve --check`, and restore a backup if that finds damage"
+    );
+}
+
 fn read_loop(database: &Database, jobs: &Mutex<mpsc::Receiver<ReadJob>>) {
     loop {
         let job = lock(jobs).blocking_recv();
@@ -230,7 +237,7 @@ fn read_loop(database: &Database, jobs: &Mutex<mpsc::Receiver<ReadJob>>) {
             .map_err(StoreError::from);
         // A panic here concerns one read: its caller sees a closed store, the thread goes on.
         if std::panic::catch_unwind(AssertUnwindSafe(|| job(snapshot))).is_err() {
-            tracing::error!("a read of the store panicked");
+            tell_of_damage(READ_PANICKED);
         }
     }
 }
