@@ -56,7 +56,7 @@ SETS = {
 }
 #: More of it never speaks against a statement, or never for it.
 RISES = "e_sup1 e_sup3 e_sup2 e_sup e_sup_rel e_sup_mean cov_r cov_t cov_w lcs_r verbatim q_same likely".split()
-FALLS = "q_differs swapped exchanged numconf unabs un_num un_name ordconf antadj negd".split()
+FALLS = "q_differs swapped exchanged elsewhere numconf unabs un_num un_name ordconf antadj negd".split()
 
 
 #: Signals of a question that the decision with the entailment model is fitted to. `likely` weighs the words already, fitted to
@@ -64,6 +64,8 @@ FALLS = "q_differs swapped exchanged numconf unabs un_num un_name ordconf antadj
 BESIDE_THE_MODEL = ("e_", "is_", "likely")
 #: The share of SQuAD's questions labelled `supported` that must be answered, by section; as many with an answer as without.
 RIGHT = {"": 0.80, ".words": 0.72}
+#: The most false rows that may be labelled `supported`, and true ones `contradicted`.
+FALSE_PLAIN, TRUE_DENIED = 0.085, 0.008
 #: Sets of FOLDER/data that model.txt is fitted to.
 FITTED = ("squad2_para", "squad2_doc", "qed", "offtopic")
 
@@ -261,6 +263,11 @@ def judged(kind, depth, rows, y, p, supported):
     return found
 
 
+def bounds(claims, asked, partly):
+    """The lines of a section that say from which probability on its labels are told."""
+    return f"plain {claims:.4f}\nplain_asked {asked:.4f}\npartly {partly:.4f}\n"
+
+
 def bound(holds):
     """The least bound from which something holds."""
     return next(b for b in np.arange(0.4, 0.99, 0.0025) if holds(b))
@@ -329,7 +336,7 @@ def labelled(names, X, p, plain, is_claim):
     """Which rows get the label `supported`: as Judgement::label in src/evidence/engine/verdict.rs, whose vetoes stand above the fit."""
     of = lambda name: X[:, names.index(name)] > 0
     reordered = (X[:, names.index("cov_r")] >= 0.95) & ~of("is_row") if is_claim else False
-    vetoed = of("q_differs") | of("exchanged") | of("swapped") & reordered
+    vetoed = of("q_differs") | of("exchanged") | of("elsewhere") | of("swapped") & reordered
     return of("verbatim") | (p > plain) & ~vetoed
 
 
@@ -338,33 +345,39 @@ def fit_claims(suffix, names, X, rows, use):
     gold, depth = np.array([r.gold for r in rows]), "quick" if suffix else "standard"
     y = gold == "supported"
     p, whole = fit(names, X, rows, y, use, True)
-    near = [~y & np.array([r.set == s for r in rows]) for s in ("ours", "others")]
-    told = lambda b: labelled(names, X, p, b, True)
-    plain = bound(lambda b: np.mean([told(b)[false].mean() for false in near]) <= 0.085)
-    partly = min(0.5, plain - 0.05)
-    show("claim" + suffix, rows, y, p, [partly, plain, 0.6, 0.7])
+    asks = np.array([r.kind == "question" for r in rows])
+    near = [~y & ~asks & np.array([r.set == s for r in rows]) for s in ("ours", "others")]
+    plain = bound(lambda b: np.mean([labelled(names, X, p, b, True)[false].mean() for false in near]) <= FALSE_PLAIN)
+    asked = bound(lambda b: labelled(names, X, p, b, True)[~y & asks].mean() <= FALSE_PLAIN)
+    partly = min(0.5, plain - 0.05, asked - 0.05)
+    supported = labelled(names, X, p, np.where(asks, asked, plain), True)
+    show("claim" + suffix, rows, y, p, [partly, plain, asked])
     for s in ("ours", "others"):
         by = collections.defaultdict(list)
-        for r, value, plainly, truth in zip(rows, p, told(plain), y):
+        for r, value, plainly, truth in zip(rows, p, supported, y):
             if r.set == s:
                 by[("T " if truth else "F ") + r.category].append((plainly, value > partly))
         for c, v in sorted(by.items()):
             plainly, partially = np.mean(v, axis=0)
             print(f"   {s:7}{c:28}{len(v):5} plain {plainly:.3f} or partly {partially:.3f}")
-    stated = (p, told(plain), partly)
-    told_apart = judged("claims", depth, rows, y, p, told(plain))
-    sections = {"claim" + suffix: f"plain {plain:.4f}\npartly {partly:.4f}\n" + whole.text()}
+    stated = (p, supported, partly)
+    told_apart = []
+    for asked_as, of in (("claims", ~asks), ("yes_no", asks)):
+        at = np.flatnonzero(of)
+        told_apart += judged(asked_as, depth, [rows[i] for i in at], y[at], p[at], supported[at])
+    sections = {"claim" + suffix: bounds(plain, asked, partly) + whole.text()}
     tells = np.array([r.set in ("ours", "others", "fm2", "feversym", "bnli") for r in rows])
     y = gold[tells] == "contradicted"
     rows = [r for r, t in zip(rows, tells) if t]
     p, whole = fit(names, X[tells], rows, y, use, False)
-    true = np.sort(p[np.array([r.gold == "supported" and r.set in ("ours", "others") for r in rows])])[::-1]
-    plain = float(true[int(0.008 * len(true))])
-    show("denial" + suffix, rows, y, p, [plain])
+    asks = asks[tells]
+    true = lambda kind: np.sort(p[kind & np.array([r.gold == "supported" and r.set in ("ours", "others") for r in rows])])[::-1]
+    plain, asked = (float(true(kind)[int(TRUE_DENIED * true(kind).size)]) for kind in (~asks, asks))
+    show("denial" + suffix, rows, y, p, [plain, asked])
     share = []
     for kind in ("claim", "yes_no"):
-        share += reliability(kind, suffix, rows, stated[0][tells], stated[1][tells], stated[2], p, plain)
-    sections["denial" + suffix] = f"plain {plain:.4f}\npartly {min(0.5, plain - 0.01):.4f}\n" + whole.text()
+        share += reliability(kind, suffix, rows, stated[0][tells], stated[1][tells], stated[2], p, np.where(asks, asked, plain))
+    sections["denial" + suffix] = bounds(plain, asked, min(0.5, plain - 0.01)) + whole.text()
     return sections, share, told_apart
 
 
@@ -382,7 +395,7 @@ def fit_questions(suffix, names, X, rows, use):
     show("question" + suffix, rows, y, p, [0.4, plain, 0.6, 0.7])
     told_apart = judged("questions", "quick" if suffix else "standard", rows, y, p, told(plain))
     share = reliability("wh", suffix, rows, p, told(plain), partly, None, None)
-    return {"question" + suffix: f"plain {plain:.4f}\npartly {partly:.4f}\n" + whole.text()}, share, told_apart
+    return {"question" + suffix: bounds(plain, plain, partly) + whole.text()}, share, told_apart
 
 
 def write_sections(path, sections):
@@ -417,7 +430,8 @@ def write_figures(share, told_apart):
         "sets": SETS,
         "measures": {
             "depth": "quick reads words alone; standard and deep have the entailment model too",
-            "asked": "claims are statements and yes/no questions; questions are those that ask for an answer",
+            "asked": "claims are statements; yes_no are questions for yes or no, true where the page says yes; questions are those "
+                     "that ask for an answer",
             "false_plain": "the share of false rows that are labelled supported; lower is better",
             "true_plain": "the share of true rows that are labelled supported",
             "auroc": "how often a true row gets a higher score than a false one; 0.5 is chance",

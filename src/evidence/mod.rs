@@ -345,8 +345,9 @@ impl<'a> Examiner<'a> {
         if !is_claim && open_question::is_open(question) {
             return open_question::check(&self.page, question);
         }
-        let whole = judge.judge(question, is_claim);
-        let parts = match claims::parts(question) {
+        let asked = claims::without_asking_back(question);
+        let whole = judge.judge(&asked, is_claim);
+        let parts = match claims::parts(&asked) {
             parts if parts.len() > 1 => parts
                 .into_iter()
                 .map(|part| {
@@ -390,7 +391,8 @@ impl<'a> Examiner<'a> {
             model: self.model,
             depth: self.depth,
         };
-        judge.signals(cut(question), reading == Reading::Claim)
+        let asked = claims::without_asking_back(cut(question));
+        judge.signals(&asked, reading == Reading::Claim)
     }
 
     /// The features that the model is fitted to.

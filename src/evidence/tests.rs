@@ -103,6 +103,76 @@ fn another_number_is_a_mismatch() {
     assert_eq!(notes(&found), [NoteKind::NumberMismatch]);
 }
 
+/// What stands under the same question as an FAQ has it, and the value of a feature.
+#[test]
+fn a_plain_yes_or_no_of_the_page_decides() {
+    let questions = "# Questions\n\n### Can I cancel the policy at any time?\n\nNo. Contracts run for two years and end on 31 \
+        December.\n\n### Is the building insured against flood damage?\n\nYes, up to €90,000.\n";
+    let check = |text: &str, question: &str, expected: Label, said: &str| {
+        let found = asked(text, question);
+        assert_eq!(found.label, expected, "{question} {found:?}");
+        assert_eq!(first(text, &found), said, "{question}");
+    };
+    let cancel = "Can I cancel the policy at any time?";
+    check(questions, cancel, Label::Contradicted, "No.");
+    let flood = "Is the building insured against flood damage?";
+    check(questions, flood, Label::Supported, "Yes, up to €90,000.");
+
+    let features = "# Keyboard K2\n\nWeight\n\n653 g\n\nHot swappable\n\nNo\n\nPalm rest included\n\nNo\n\nPlate \
+        material\n\nAluminium\n";
+    let swappable = "Hot swappable\n\nNo";
+    for (question, expected) in [
+        ("The keyboard is hot swappable.", Label::Contradicted),
+        ("The keyboard is not hot swappable.", Label::Supported),
+        ("Is the keyboard hot swappable?", Label::Contradicted),
+        ("Isn't the keyboard hot swappable?", Label::Contradicted),
+    ] {
+        check(features, question, expected, swappable);
+    }
+    let rest = "Does the keyboard have a palm rest included?";
+    check(
+        features,
+        rest,
+        Label::Contradicted,
+        "Palm rest included\n\nNo",
+    );
+    let table =
+        "# Keyboard K2\n\n| Feature | |\n|---|---|\n| Wireless | Yes |\n| Hot swappable | No |\n";
+    let row = "| Hot swappable | No |";
+    check(
+        table,
+        "The keyboard is hot swappable.",
+        Label::Contradicted,
+        row,
+    );
+    // Of another keyboard it says nothing.
+    let found = asked(features, "The Moonlander is hot swappable.");
+    assert_ne!(found.label, Label::Supported, "{found:?}");
+    assert_ne!(found.label, Label::Contradicted, "{found:?}");
+}
+
+#[test]
+fn a_price_under_another_heading_supports_nothing() {
+    let text = "# Watches\n\n### DuMonde Watch\n\n$499.00 $199.00\n\n### Griffin Watch\n\n$499.00 $249.00\n";
+    let examiner = Examiner::new(&Source::of_text(text)).at(Depth::Standard);
+    let label = |claim| examiner.check(claim, Reading::Guess).label;
+    assert_eq!(label("The DuMonde Watch costs $249.00."), Label::Weak);
+    assert_eq!(label("The Griffin Watch costs $249.00."), Label::Supported);
+}
+
+#[test]
+fn all_but_the_number_is_no_partial_support() {
+    let text = "The agency reported on Wednesday that prices rose 4.7 percent nationally over the 12 months through August.";
+    let found = asked(
+        text,
+        "Prices rose 7.4 percent nationally over the 12 months through August.",
+    );
+    assert!(
+        matches!(found.label, Label::Weak | Label::Contradicted),
+        "{found:?}"
+    );
+}
+
 #[test]
 fn a_denial_is_no_support() {
     let found = asked(POLICY, "Gift cards are refundable.");

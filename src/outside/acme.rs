@@ -41,9 +41,23 @@ const POLL: RetryPolicy = RetryPolicy::new()
     .timeout(Duration::from_secs(90));
 const NO_ACCOUNT: &str = "urn:ietf:params:acme:error:accountDoesNotExist";
 const BAD_NONCE: &str = "urn:ietf:params:acme:error:badNonce";
-/// Orders in a row of which a nonce may be refused. It says nothing of the order (RFC 8555, 6.5), and the library gives up
-/// after three refusals of one call.
-const ORDERS_MAX: usize = 8;
+/// Times that something is asked for where nonces are refused. That says nothing of what is asked (RFC 8555, 6.5), and the
+/// library gives up after three refusals of one call.
+const ATTEMPTS_MAX: usize = 8;
+
+/// Asks once more where a nonce was refused.
+async fn despite_refused_nonces<T, F>(ask: impl Fn() -> F) -> Result<T, AcmeError>
+where
+    F: Future<Output = Result<T, AcmeError>>,
+{
+    for _ in 1..ATTEMPTS_MAX {
+        match ask().await {
+            Err(error) if error.is_nonce_refused => {}
+            done => return done,
+        }
+    }
+    ask().await
+}
 
 /// One authority.
 #[derive(Clone)]
@@ -130,13 +144,7 @@ impl Authority {
         &self,
         stored: Option<&str>,
     ) -> Result<(Registered, Option<String>), AcmeError> {
-        for _ in 1..ORDERS_MAX {
-            match self.account_once(stored).await {
-                Err(error) if error.is_nonce_refused => {}
-                done => return done,
-            }
-        }
-        self.account_once(stored).await
+        despite_refused_nonces(|| self.account_once(stored)).await
     }
 
     async fn account_once(
@@ -176,13 +184,7 @@ impl Registered {
         way: Way,
         progress: &dyn Progress,
     ) -> Result<Issued, AcmeError> {
-        for _ in 1..ORDERS_MAX {
-            match self.order_once(name, way, progress).await {
-                Err(error) if error.is_nonce_refused => {}
-                done => return done,
-            }
-        }
-        self.order_once(name, way, progress).await
+        despite_refused_nonces(|| self.order_once(name, way, progress)).await
     }
 
     async fn order_once(

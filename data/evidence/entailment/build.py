@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes the examples that the entailment model is trained on: (claim or question, evidence, label) from sets with known
-answers. Splits are by document. Rows whose text has no licence that allows shipping weights are left out.
+answers; `at` is the passage that decides, by which twins find each other. Splits are by document. Rows whose text has no licence that allows shipping weights are left out.
 
 usage: WORDNET=wordnet/dict build.py FOLDER ROWS     (the files of WordNet 3.1; how many rows to make by rules: 22000)
 needs: pip install lemminflect. FOLDER is laid out as ../README.md says. Writes train.jsonl and dev.jsonl.
@@ -79,9 +79,9 @@ def render(title, us, ids, p=.8):
 train, dev = [], []
 def put(q, e, y, src, isdev, cat='', **k): (dev if isdev else train).append(dict(q=q, e=e, y=y, src=src, cat=cat, **k))
 
-def variants(q, y, g, title, us, n, src, isdev, cat=''):
+def variants(q, y, g, title, us, n, src, isdev, cat='', at=()):
     """Evidence as the engine gives it: one unit, with the one before it, the best three; now and then without the gold."""
-    texts = [u[0] for u in us]; rk = rank(q, texts); g = list(dict.fromkeys(g))[:4]
+    texts = [u[0] for u in us]; rk = rank(q, texts); g = list(dict.fromkeys(g))[:4]; at = g or at
     if isdev:
         ids = rk[:3]
         if g and y != 2: ids = list(dict.fromkeys(g + ids))[:max(3, len(g))]
@@ -95,7 +95,7 @@ def variants(q, y, g, title, us, n, src, isdev, cat=''):
         elif m < .6: ids = g + [g[0] - 1] if g[0] else g
         elif m < .75: ids = g + [i for i in rk if i not in g][:1]
         else: ids = list(dict.fromkeys(g + rk[:3]))[:max(3, len(g))]
-        if ids: put(q, render(title, us, ids), yy, src, False, cat)
+        if ids: put(q, render(title, us, ids), yy, src, False, cat, **({'at': f'{title}/{at[0]}'} if at else {}))
 
 # --- near-misses, ours: rows of dev documents are held
 docs = {}
@@ -115,7 +115,7 @@ rows = [json.loads(l) for l in subprocess.run([sys.executable, NM / 'check.py', 
 nog = 0
 for r in rows:
     title, us = docs[r['doc']]; g = gold_units(us, r['gold_excerpts']); nog += not g
-    variants(r['query'], Y[r['gold']], g if r['gold'] != 'not_stated' or r['kind'] == 'claim' else [], title, us, 2, 'nearmiss', r['split'] == 'dev', r['category'])
+    variants(r['query'], Y[r['gold']], g if r['gold'] != 'not_stated' or r['kind'] == 'claim' else [], title, us, 2, 'nearmiss', r['split'] == 'dev', r['category'], g)
 print('near-miss rows without a gold unit', nog)
 # --- the set of other writers: only measured
 J = json.load(open(SHARED / 'nearmiss/documents.json')); jd = {k: units(v['markdown']) for k, v in J.items()}

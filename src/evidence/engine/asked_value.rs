@@ -1,5 +1,5 @@
-//! Which quantity of a passage answers a question for a date or an amount: of the kind that is asked for, in the clause
-//! with the question's names and words. Where more than one could be it, none is. Knows no page.
+//! Which date, amount or name of a passage answers a question for one: of the kind that is asked for, in the clause with the
+//! question's names and words. Where more than one could be it, none is. Knows no page.
 
 use std::ops::Range;
 
@@ -33,7 +33,7 @@ struct Asks<'a> {
     words: Vec<Word>,
 }
 
-/// The bytes of the passage with the date or amount that answers the question.
+/// The bytes of the passage with the date, amount or name that answers the question.
 pub(crate) fn asked_value(question: &Question, text: &str, passage: &str) -> Option<Range<usize>> {
     let passage = without_addresses(passage);
     let term = |at: &usize| {
@@ -63,9 +63,12 @@ pub(crate) fn asked_value(question: &Question, text: &str, passage: &str) -> Opt
     let choices = match question.asked {
         Asked::When => asks.times(&found, is_new),
         Asked::Number => asks.amounts(&found, is_new),
+        // "Who is Ada King?" asks for no name.
+        Asked::Who if asks.terms.iter().any(|(_, weight)| *weight == 1) => asks.names(),
         _ => return None,
     };
-    asks.choose(choices)
+    let found = asks.choose(choices)?;
+    (question.asked != Asked::Who || asks.is_surely_a_name(&found)).then_some(found)
 }
 
 fn words(text: &str) -> Vec<Word> {
@@ -162,6 +165,94 @@ impl Asks<'_> {
         let after = &self.words[next..(next + 2).min(self.words.len())];
         let says = |word: &Word| SAYING.contains(&&*word.low) && !self.has_term(&word.stem);
         before.iter().chain(after).any(says)
+    }
+
+    /// Words with capitals that stand together, without those of the question and without dates.
+    fn names(&self) -> Vec<Choice> {
+        let mut choices: Vec<Choice> = Vec::new();
+        let mut last: Option<usize> = None;
+        for (at, word) in self.words.iter().enumerate() {
+            let flags = known().flags(&word.low);
+            let is_name = self.text[word.range.clone()].starts_with(char::is_uppercase)
+                && flags & (does::STOP | does::DATE) == 0
+                && self.text[word.range.clone()]
+                    .chars()
+                    .any(char::is_alphabetic);
+            if !is_name {
+                continue;
+            }
+            match (choices.last_mut(), last) {
+                (Some(choice), Some(last)) if self.is_one_name(last, at) => {
+                    choice.range.end = word.range.end;
+                }
+                _ => choices.push(Choice {
+                    range: word.range.clone(),
+                    fit: 1,
+                }),
+            }
+            last = Some(at);
+        }
+        let mut choices = self.joined(choices);
+        let is_asked = |choice: &Choice| {
+            let of = self.words.iter().filter(|word| {
+                word.range.start >= choice.range.start && word.range.end <= choice.range.end
+            });
+            of.into_iter().any(|word| self.has_term(&word.stem))
+        };
+        choices.retain(|choice| !is_asked(choice));
+        choices
+    }
+
+    /// "Ada, Bob and Carl" are one answer.
+    fn joined(&self, names: Vec<Choice>) -> Vec<Choice> {
+        let mut joined: Vec<Choice> = Vec::with_capacity(names.len());
+        let mut listed: Vec<Choice> = Vec::new();
+        for name in names {
+            let gap = |last: &Choice| &self.text[last.range.end..name.range.start];
+            match listed.last_mut().map(|last| (gap(last), last)) {
+                Some((" and " | ", and ", last)) => last.range.end = name.range.end,
+                Some((", ", _)) => {
+                    listed.push(name);
+                    continue;
+                }
+                _ => {
+                    joined.append(&mut listed);
+                    listed.push(name);
+                    continue;
+                }
+            }
+            // It ends a list that commas have begun.
+            let start = listed.first().map_or(0, |first| first.range.start);
+            listed.drain(..listed.len() - 1);
+            listed[0].range.start = start;
+        }
+        joined.append(&mut listed);
+        joined
+    }
+
+    /// "J. R. Ewing", "Anne-Marie O'Neill", "Vincent van Gogh", "University of Leeds".
+    fn is_one_name(&self, one: usize, other: usize) -> bool {
+        const INSIDE: &[&str] = &[
+            "of", "the", "de", "la", "du", "da", "van", "von", "der", "den", "di", "bin", "al",
+            "el", "y",
+        ];
+        let between = &self.text[self.words[one].range.end..self.words[other].range.start];
+        let initial = self.words[one].range.len() == 1;
+        let is_near =
+            matches!(between, " " | "-" | "'" | "’" | " & ") || initial && between == ". ";
+        let mut inside = self.words[one + 1..other].iter();
+        is_near
+            || !between.contains(|c: char| !c.is_alphanumeric() && c != ' ')
+                && other > one + 1
+                && inside.all(|word| INSIDE.contains(&&*word.low))
+    }
+
+    /// The first word of a sentence has a capital, whatever it is.
+    fn is_surely_a_name(&self, found: &Range<usize>) -> bool {
+        let before = self.text[..found.start].trim_end();
+        let begins =
+            before.is_empty() || before.ends_with(['.', '!', '?', ':', '|', '*', '"', '“']);
+        !begins || self.text[found.clone()].contains([' ', '-'])
     }
 
     fn amounts(&self, found: &[Quantity], is_new: impl Fn(&Quantity) -> bool) -> Vec<Choice> {
@@ -452,6 +543,38 @@ mod tests {
             "The walk of 3 km takes 40 minutes.",
             Some("40 minutes"),
         );
+    }
+
+    #[test]
+    fn the_name_is_of_the_one_who_is_asked_for() {
+        let pool =
+            "Deputy mayor Tom Hale proposed the closure after a report by the engineers Barr & Co.";
+        check("Who proposed the closure?", pool, Some("Tom Hale"));
+        check(
+            "Who painted the Sunflowers?",
+            "The Sunflowers were painted by Vincent van Gogh in Arles.",
+            Some("Vincent van Gogh"),
+        );
+        check(
+            "Who is the director of ACRO?",
+            "\"It fell,\" said Ronan Hubert, ACRO's director, on Monday.",
+            Some("Ronan Hubert"),
+        );
+        check("Who is Tom Hale?", pool, None);
+        // No name, or one word that may be none.
+        check("Who opened the fair?", "The mayor opened the fair.", None);
+        check("Who opened the fair?", "Students opened the fair.", None);
+        check(
+            "Who won the race?",
+            "Anna Berg and Tom Hale won the race.",
+            Some("Anna Berg and Tom Hale"),
+        );
+        check(
+            "Who won the race?",
+            "The race was won by Ada King, Anna Berg and Tom Hale.",
+            Some("Ada King, Anna Berg and Tom Hale"),
+        );
+        check("Who won the race in May?", "It was won in May 1998.", None);
     }
 
     #[test]

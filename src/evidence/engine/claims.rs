@@ -1,5 +1,6 @@
 //! The parts of a compound claim or question, and whether a text asks or claims. Knows words, no page.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::evidence::CLAIMS_MAX;
@@ -150,6 +151,39 @@ pub(crate) fn is_question(text: &str) -> bool {
                 | "list"
                 | "tell"
         )
+}
+
+/// "Isn't it free?" is answered as "Is it free?" is.
+pub(crate) fn without_asking_back(question: &str) -> Cow<'_, str> {
+    const AUXILIARIES: [(&str, &str); 17] = [
+        ("isn't", "Is"),
+        ("aren't", "Are"),
+        ("wasn't", "Was"),
+        ("weren't", "Were"),
+        ("don't", "Do"),
+        ("doesn't", "Does"),
+        ("didn't", "Did"),
+        ("hasn't", "Has"),
+        ("haven't", "Have"),
+        ("hadn't", "Had"),
+        ("can't", "Can"),
+        ("couldn't", "Could"),
+        ("won't", "Will"),
+        ("wouldn't", "Would"),
+        ("shouldn't", "Should"),
+        ("mustn't", "Must"),
+        ("needn't", "Need"),
+    ];
+    let text = question.trim_start();
+    let Some((first, rest)) = text.split_once(char::is_whitespace) else {
+        return Cow::Borrowed(question);
+    };
+    let first = bare(first);
+    let plain = AUXILIARIES.iter().find(|(negated, _)| *negated == first);
+    match plain.filter(|_| text.trim_end().ends_with('?')) {
+        Some((_, plain)) => Cow::Owned(format!("{plain} {rest}")),
+        None => Cow::Borrowed(question),
+    }
 }
 
 pub(crate) fn bare(word: &str) -> String {
@@ -380,6 +414,19 @@ fn has_subject(words: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::evidence::engine::claims::*;
+
+    #[test]
+    fn who_asks_back_asks_the_same() {
+        let check = |text: &str, expected: &str| assert_eq!(without_asking_back(text), expected);
+        check("Isn't it free?", "Is it free?");
+        check(
+            "Doesn’t the plan have a limit?",
+            "Does the plan have a limit?",
+        );
+        check("Don't open the door.", "Don't open the door.");
+        check("Why isn't it free?", "Why isn't it free?");
+        check("Can't?", "Can't?");
+    }
 
     #[test]
     fn compound_claims_fall_into_parts() {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::model::{Decision, ModelError};
+use super::question::Asked;
 use super::signals;
 
 /// One decision with the bounds of its labels.
@@ -13,8 +14,19 @@ use super::signals;
 pub(crate) struct Section {
     pub(crate) decision: Decision,
     /// From this probability on it is plainly so, or partly.
-    pub(crate) plain: f64,
+    plain: f64,
+    /// The same of a question for yes or no.
+    plain_asked: f64,
     pub(crate) partly: f64,
+}
+
+impl Section {
+    pub(crate) fn plain(&self, asked: Asked) -> f64 {
+        match asked {
+            Asked::YesNo => self.plain_asked,
+            _ => self.plain,
+        }
+    }
 }
 
 /// The decisions for one way of reading: with the entailment model or by the words alone.
@@ -41,7 +53,7 @@ impl Labels {
         &SHIPPED
     }
 
-    /// Reads `section NAME` and under each what [`Decision`] reads, with `plain` and `partly`.
+    /// Reads `section NAME` and under each what [`Decision`] reads, with `plain`, `plain_asked` and `partly`.
     pub(crate) fn read(text: &str) -> Result<Labels, ModelError> {
         let names = signals::names();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -55,13 +67,21 @@ impl Labels {
             let section = sections.entry(here).or_insert_with(|| Section {
                 decision: Decision::new(names.len()),
                 plain: 1.0,
+                plain_asked: 1.0,
                 partly: 1.0,
             });
             let value = |word: &str| line.strip_prefix(word).and_then(|value| value.parse().ok());
-            match (value("plain "), value("partly ")) {
-                (Some(plain), _) => section.plain = plain,
-                (_, Some(partly)) => section.partly = partly,
-                _ => section.decision.read(line, &names)?,
+            let mut bounds = [
+                ("plain ", &mut section.plain),
+                ("plain_asked ", &mut section.plain_asked),
+                ("partly ", &mut section.partly),
+            ];
+            let found = bounds
+                .iter_mut()
+                .find_map(|(word, bound)| Some((bound, value(word)?)));
+            match found {
+                Some((bound, value)) => **bound = value,
+                None => section.decision.read(line, &names)?,
             }
         }
         let mut section = |name: String| {

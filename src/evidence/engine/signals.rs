@@ -10,6 +10,7 @@ use super::claims::is_question;
 use super::entail::{Verdicts, relevance};
 use super::features::Features;
 use super::features::features;
+use super::headed::is_of_another;
 use super::passage::statement;
 use super::ranked::Ranked;
 use super::reservations::is_withdrawn;
@@ -31,6 +32,10 @@ features! {
         q_all, q_same, q_within, q_differs, q_missing,
         /// Roles turned round in the best unit; names or numbers in each other's places.
         swapped, exchanged,
+        /// The best unit stands under the name of something else.
+        elsewhere,
+        /// It is a question.
+        asks,
         /// Words of each side that the other lacks, as shares.
         new_words,
         /// The best unit is a heading, a row, a question.
@@ -124,6 +129,8 @@ impl Account {
         signals.q_missing = count(Relation::NotFound);
         signals.swapped = f64::from(u8::from(are_swapped(question, &own)));
         signals.exchanged = f64::from(u8::from(are_exchanged(question, &own)));
+        signals.asks = f64::from(u8::from(is_question(question)));
+        signals.elsewhere = f64::from(u8::from(is_of_another(page, question, unit)));
         signals.verbatim = f64::from(u8::from(stands_verbatim(question, page, ranked)));
         signals.is_question = f64::from(u8::from(own.ends_with(['?', '？'])));
         signals.is_heading = f64::from(u8::from(block.kind == PassageKind::Heading));

@@ -7,6 +7,7 @@ use super::features::{Candidate, Features, candidates};
 use super::labels::{Labels, Section};
 use super::matching::Matching;
 use super::model::Model;
+use super::plain_answer::plain_answer;
 use super::question::{Asked, Question};
 use super::ranked::{Doubts, Ranked};
 use super::reservations::{is_hedged, is_withdrawn};
@@ -22,6 +23,7 @@ const TOPICAL: f64 = 0.35;
 /// Nearly word for word: what differs then is what is denied.
 const VERBATIM: f64 = 0.85;
 const VERBATIM_RUN: f64 = 0.3;
+const NEARLY: f64 = 0.7;
 const WHOLE: f64 = 0.95;
 /// A heading names what stands under it, and seldom says it. A question says nothing.
 const HEADING_PENALTY: f64 = 1.5;
@@ -164,6 +166,9 @@ impl Judge<'_> {
         let label = judgement.label(section, &sections.denial);
         if let Some(best) = judgement.ranked.first() {
             judgement.label = self.lowered(label, best, &judgement);
+        }
+        if as_claim && let Some((at, is_so)) = plain_answer(self.page, text, &judgement.ranked) {
+            judgement.say_plainly(at, is_so, section, &sections.denial);
         }
         arrange(&mut judgement.ranked);
         judgement.find_dispute();
@@ -370,14 +375,17 @@ impl Judgement {
         // With all its words on other sides of its verb, a passage is no paraphrase.
         let is_reordered = signals.cov_r >= WHOLE && signals.is_row == 0.0 && self.as_claim();
         let is_turned = signals.exchanged > 0.0 || signals.swapped > 0.0 && is_reordered;
-        let is_vetoed = signals.q_differs > 0.0 || is_turned;
+        let is_vetoed = signals.q_differs > 0.0 || is_turned || signals.elsewhere > 0.0;
+        let is_weak = signals.elsewhere > 0.0 || self.has_another_number();
         if signals.verbatim > 0.0 {
             Label::Supported
-        } else if self.is_denied() || self.denial >= denial.plain && self.denial > self.support {
+        } else if self.is_denied()
+            || self.denial >= denial.plain(self.asked) && self.denial > self.support
+        {
             Label::Contradicted
-        } else if self.support >= section.plain && !is_vetoed {
+        } else if self.support >= section.plain(self.asked) && !is_vetoed {
             Label::Supported
-        } else if self.support >= section.partly {
+        } else if self.support >= section.partly && !is_weak {
             Label::PartiallySupported
         } else if self.most_coverage() >= TOPICAL {
             Label::Weak
@@ -403,6 +411,29 @@ impl Judgement {
                 (is_near && best.doubts.negation) || differs_by_number(f)
             }
             (None, _) => false,
+        }
+    }
+
+    /// The best unit says the claim with another number in the place of its own.
+    fn has_another_number(&self) -> bool {
+        let is_other = |best: &Ranked| {
+            let f = &best.candidate.features;
+            differs_by_number(f) && f.cov_r >= NEARLY
+        };
+        self.account.signals.q_differs > 0.0 && self.ranked.first().is_some_and(is_other)
+    }
+
+    /// The page itself says yes or no, in the unit at this rank.
+    fn say_plainly(&mut self, at: usize, is_so: bool, section: &Section, denial: &Section) {
+        let best = self.ranked.remove(at);
+        self.ranked.insert(0, best);
+        if is_so {
+            self.label = Label::Supported;
+            self.support = self.support.max(section.plain(self.asked));
+        } else {
+            self.label = Label::Contradicted;
+            self.support = self.support.min(section.partly);
+            self.denial = self.denial.max(denial.plain(self.asked));
         }
     }
 

@@ -297,36 +297,40 @@ impl Scan<'_> {
     }
 }
 
-/// The labels of pairs by their numbers, in order. A run of pairs has two at least whose value is plainly one; a pair of
-/// words alone counts between two of those.
+/// The labels of pairs by their numbers, in order. A run of pairs has two at least whose value is plainly one; words count in
+/// pairs between two of those, and behind two.
 fn pairs(text: &str, blocks: &[Block]) -> Vec<usize> {
-    let is_pair = |at: usize, is_value: fn(&str) -> bool| match blocks.get(at..at + 2) {
-        Some([label, value]) => {
-            let are_alike = [label, value].iter().all(|block| {
-                block.kind == PassageKind::Paragraph && block.headings == label.headings
-            });
-            are_alike
-                && is_label(&text[label.range.clone()])
-                && is_value(&text[value.range.clone()])
-        }
-        _ => false,
+    let is = |at: usize, first: usize, is_one: fn(&str) -> bool| {
+        blocks.get(at).is_some_and(|block| {
+            block.kind == PassageKind::Paragraph
+                && block.headings == blocks[first].headings
+                && is_one(&text[block.range.clone()])
+        })
     };
-    let (mut found, mut run) = (Vec::new(), Vec::new());
+    let (mut found, mut run): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
     let mut at = 0;
     while at < blocks.len() {
-        let is_same_part = |first: &usize| blocks[*first].headings == blocks[at].headings;
-        if is_pair(at, is_plain_value) {
+        if is(at, at, is_label) && is(at + 1, at, is_plain_value) {
             run.push(at);
             at += 2;
-        } else if run.first().is_some_and(is_same_part)
-            && is_pair(at, is_label)
-            && is_pair(at + 2, is_plain_value)
-        {
-            run.extend([at, at + 2]);
-            at += 4;
+            continue;
+        }
+        let first = run.first().copied().unwrap_or(at);
+        let mut end = at;
+        while is(end, first, is_label) {
+            end += 1;
+        }
+        // The last label has a plain value.
+        let goes_on = end > at && is(end, first, is_plain_value);
+        end -= usize::from(goes_on);
+        let is_inside = run.len() > usize::from(!goes_on) && (end - at).is_multiple_of(2);
+        if end > at && is_inside {
+            // "Material", "Plastic", "Colour", "Red".
+            run.extend((at..end).step_by(2));
+            at = end;
         } else {
             flush(&mut run, &mut found);
-            at += 1;
+            at = end.max(at + 1);
         }
     }
     flush(&mut run, &mut found);
@@ -435,6 +439,20 @@ mod tests {
                 "Buy one:",
                 "Here",
             ],
+        );
+        check(
+            "Weight\n\n653 g\n\nWired\n\nYes\n\nCase\n\nPlastic\n\nPlate\n\nSteel\n\nIt is new.",
+            &[
+                "Weight=653 g",
+                "Wired=Yes",
+                "Case=Plastic",
+                "Plate=Steel",
+                "It is new.",
+            ],
+        );
+        check(
+            "Weight\n\n653 g\n\nWired\n\nYes\n\nReviews\n\nIt is new.",
+            &["Weight=653 g", "Wired=Yes", "Reviews", "It is new."],
         );
         check(
             "Chapter\n\n12\n\nIt began.",

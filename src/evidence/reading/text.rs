@@ -3,6 +3,7 @@
 //! of it.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use crate::domain::words::{folded, is_unspaced};
 use crate::evidence::reading::words::number_of_word;
@@ -376,6 +377,16 @@ const SUFFIXES: [(&str, usize); 12] = [
 /// Words that carry nothing by themselves.
 pub(crate) fn is_stop(lower: &str) -> bool {
     STOP.binary_search(&lower).is_ok()
+}
+
+/// The stems of what tells, numbers by their value.
+pub(crate) fn content(text: &str) -> BTreeSet<String> {
+    let words = words(text);
+    let own = words
+        .iter()
+        .filter(|word| !is_stop(&word.text.to_lowercase()));
+    own.map(|word| number(word.text).unwrap_or_else(|| stem(word.text)))
+        .collect()
 }
 
 const STOP: [&str; 112] = [

@@ -145,10 +145,10 @@ async fn an_authority_that_says_nothing_of_renewals_is_not_asked() {
 #[tokio::test]
 async fn refused_nonces_are_no_reason_to_give_up_until_there_are_too_many() {
     // The library gives up after three.
-    let (directory, _) = refusing(3 * ORDERS_MAX - 1, None);
+    let (directory, _) = refusing(3 * ATTEMPTS_MAX - 1, None);
     let authority = Authority::new(&directory, None, None).expect("no roots");
     assert!(authority.account(None).await.is_ok());
-    let (directory, _) = refusing(3 * ORDERS_MAX, None);
+    let (directory, _) = refusing(3 * ATTEMPTS_MAX, None);
     let authority = Authority::new(&directory, None, None).expect("no roots");
     let error = authority.account(None).await.expect_err("no account");
     assert!(error.text.contains("not this one"), "{error}");

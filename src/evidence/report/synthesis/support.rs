@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Dropped, ModelClaim, unit};
-use crate::evidence::reading::text::{is_negation, is_stop, number, plain, stem, words};
+use crate::evidence::reading::text::{content, is_negation, is_stop, number, plain, stem, words};
 use crate::evidence::report::examine::Examined;
 use crate::evidence::{Examiner, Label, NoteKind, Reading, Source};
 
@@ -147,15 +147,6 @@ pub(super) fn keeps_its_turns(claim: &str, unit: &str) -> Result<(), Dropped> {
         return Err(Dropped::ConditionLost);
     }
     Ok(())
-}
-
-fn content(text: &str) -> BTreeSet<String> {
-    let words = words(text);
-    let own = words
-        .iter()
-        .filter(|word| !is_stop(&word.text.to_lowercase()));
-    own.map(|word| number(word.text).unwrap_or_else(|| stem(word.text)))
-        .collect()
 }
 
 pub(super) fn touches(question: &str, claim: &str) -> bool {

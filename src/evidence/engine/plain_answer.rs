@@ -1,0 +1,99 @@
+//! A yes or no that the page gives in so many words: under the same question, as an FAQ does, or as the value of what is
+//! asked about, as a table of features does ("Hot swappable: No").
+
+use super::question::Question;
+use super::ranked::Ranked;
+use crate::evidence::reading::page::Page;
+use crate::evidence::reading::text::{cells, content, is_negation, plain, plain_unit};
+use crate::evidence::reading::words::does;
+use crate::markdown::PassageKind;
+
+const YES: [&str; 14] = [
+    "yes", "true", "ja", "oui", "sí", "si", "sì", "sim", "tak", "kyllä", "ano", "evet", "да", "jo",
+];
+const NO: [&str; 13] = [
+    "no", "false", "nein", "non", "não", "nee", "nej", "nei", "nie", "ei", "ne", "hayır", "нет",
+];
+/// Found units that are looked at.
+const LOOKED_AT: usize = 8;
+const LABEL_BYTES_MAX: usize = 60;
+
+/// Which of the units that were found says yes or no to a claim or to a question for either, and what it says.
+pub(crate) fn plain_answer(
+    page: &Page<'_>,
+    question: &str,
+    ranked: &[Ranked],
+) -> Option<(usize, bool)> {
+    let mut found = ranked.iter().take(LOOKED_AT).enumerate();
+    found.find_map(|(at, ranked)| {
+        let unit = ranked.candidate.unit;
+        let said = beneath_the_question(page, question, unit)
+            .or_else(|| as_a_value(page, question, unit))?;
+        Some((at, said))
+    })
+}
+
+/// What the first words under the same question say.
+fn beneath_the_question(page: &Page<'_>, question: &str, unit: usize) -> Option<bool> {
+    let asked = page.unit_text(unit.checked_sub(1)?);
+    let is_heading = page.block(unit - 1).kind == PassageKind::Heading;
+    let asked = plain(asked);
+    let is_question = asked.trim_end().ends_with(['?', '？']);
+    if !(is_question || is_heading) || page.block(unit).kind == PassageKind::Heading {
+        return None;
+    }
+    let (own, other) = (content(question), content(&asked));
+    let is_same = own == other && negates(page, question) == negates(page, &asked);
+    let text = plain(page.unit_text(unit));
+    let first = text
+        .split(|c: char| !c.is_alphanumeric())
+        .find(|word| !word.is_empty())?;
+    let rest = text[text.find(first)? + first.len()..].trim_start();
+    let is_apart = rest.is_empty() || rest.starts_with([',', '.', ';', ':', '!', '–', '—']);
+    (is_same && is_apart).then(|| yes_or_no(first)).flatten()
+}
+
+/// What "Label: Yes" says of what has the label: the label and the headings above it hold all of the question.
+fn as_a_value(page: &Page<'_>, question: &str, unit: usize) -> Option<bool> {
+    let text = page.unit_text(unit);
+    let (label, value) = match page.block(unit).kind {
+        PassageKind::Heading => return None,
+        PassageKind::Row => match &*cells(text) {
+            [label, value] => (plain(label), plain(value)),
+            _ => return None,
+        },
+        _ => {
+            let text = plain_unit(text);
+            let (label, value) = text.split_once(':')?;
+            (label.to_owned(), value.to_owned())
+        }
+    };
+    let said = yes_or_no(value.trim().trim_end_matches('.'))?;
+    let label = label.trim();
+    if label.len() > LABEL_BYTES_MAX || negates(page, label) {
+        return None;
+    }
+    let (own, asked) = (content(label), content(question));
+    let mut above = content(page.title_text.unwrap_or_default());
+    for heading in page.heading_units(page.block(unit)) {
+        above.append(&mut content(&plain(page.unit_text(heading))));
+    }
+    let is_all = !own.is_empty()
+        && own.iter().all(|word| asked.contains(word))
+        && asked
+            .iter()
+            .all(|word| own.contains(word) || above.contains(word) || is_negation(word));
+    is_all.then_some(said != negates(page, question))
+}
+
+fn negates(page: &Page<'_>, text: &str) -> bool {
+    Question::new(text, true, page.language).has(does::NEGATION)
+}
+
+fn yes_or_no(word: &str) -> Option<bool> {
+    let lower = word.to_lowercase();
+    if YES.contains(&&*lower) {
+        return Some(true);
+    }
+    NO.contains(&&*lower).then_some(false)
+}
