@@ -33,7 +33,7 @@ use harness::{
     AT_ONCE, DATA_FILE, Folder, PAY_TO, Series, Server, child, config, read_message, say,
     say_machine, send_all, serve,
 };
-use shop::{SHORT, Signed, facilitator, keep_pages, paid_request, past};
+use shop::{SHORT, Signed, access_request, facilitator, keep_pages, past};
 
 const RETAINED: usize = 1_000_000;
 /// In the almost empty file, so that there is something to read.
@@ -187,8 +187,8 @@ impl Side {
     fn ask(&mut self, signed: &Signed, repetition: usize) {
         let (runtime, requests) = (runtime(), read_requests(self.count));
         let first = repetition * SALES;
-        let sales =
-            (first..first + SALES).map(|number| paid_request(SHORT.url, &signed.header(number)));
+        let sales = (first..first + SALES)
+            .map(|number| access_request(SHORT.url, Some(&signed.header(number))));
         let address = &self.service.ready;
         self.reads
             .add(runtime.block_on(timed(address, requests.clone())));
@@ -278,7 +278,7 @@ fn load<T>(
     };
     let buy = || {
         let number = || next.fetch_add(1, Ordering::Relaxed);
-        let request = || paid_request(SHORT.url, &signed.header(number()));
+        let request = || access_request(SHORT.url, Some(&signed.header(number())));
         let requests = std::iter::repeat_with(request);
         let requests = requests.inspect(|_| std::thread::sleep(SALE_EVERY));
         runtime().block_on(timed(address, requests.take_while(|_| goes_on())))

@@ -43,7 +43,7 @@ use harness::{
     AT_ONCE, Folder, Series, Server, child, config, obey, runtime, say, say_machine, send_all,
     serve,
 };
-use shop::{LONG, Page, SHORT, Signed, facilitator, keep_pages, paid_request, past};
+use shop::{LONG, Page, SHORT, Signed, access_request, facilitator, keep_pages, past};
 
 /// Short and many: the machine's own speed changes from second to second.
 const PURCHASES: usize = 1_000;
@@ -237,7 +237,7 @@ impl Run {
         self.spent += count;
         let headers = (first..self.spent).map(|number| self.signed.header(number));
         let requests = headers
-            .map(|header| paid_request(page.url, &header))
+            .map(|header| access_request(page.url, Some(&header)))
             .collect();
         self.requests(requests, at_once, count)
     }
@@ -248,7 +248,7 @@ impl Run {
     }
 
     fn challenges(&mut self) -> (Duration, Duration, usize) {
-        let request = Arc::new(vec![unpaid_request(SHORT.url)]);
+        let request = Arc::new(vec![access_request(SHORT.url, None)]);
         let count = CHALLENGES;
         sent(
             &mut self.service,
@@ -264,7 +264,7 @@ impl Run {
     fn start_peer(&mut self, program: &str, folder: &Folder, facilitator_url: &str) -> Server {
         let header = self.signed.header(self.spent);
         self.spent += 1;
-        let request = paid_request(SHORT.url, &header);
+        let request = access_request(SHORT.url, Some(&header));
         let answer = self
             .runtime
             .block_on(one_answer(&self.service.ready, &request));
@@ -285,8 +285,8 @@ impl Run {
         let first = self.spent;
         self.spent += PURCHASES;
         let headers = (first..self.spent).map(|number| self.signed.header(number));
-        let paid = headers.map(|header| paid_request(SHORT.url, &header));
-        let unpaid = vec![unpaid_request(SHORT.url)];
+        let paid = headers.map(|header| access_request(SHORT.url, Some(&header)));
+        let unpaid = vec![access_request(SHORT.url, None)];
         let mut sent = |requests, count, status| {
             sent(
                 peer,
@@ -334,16 +334,6 @@ fn sent(
     runtime.block_on(send_all(&server.ready, requests, at_once, count, status));
     let wall = began.elapsed();
     (server.cpu() - before, wall, count)
-}
-
-fn unpaid_request(url: &str) -> Vec<u8> {
-    let body = format!(r#"{{"target_url":"{url}","tier":"cached"}}"#);
-    format!(
-        "POST /v1/x402/access HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: */*\r\n\
-         User-Agent: bench\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    )
-    .into_bytes()
 }
 
 /// What a purchase requires, as JSON.

@@ -72,11 +72,15 @@ impl Signed {
     }
 }
 
-pub(crate) fn paid_request(url: &str, header: &str) -> Vec<u8> {
+/// A request for a cached page; without a payment it gets a challenge.
+pub(crate) fn access_request(url: &str, payment: Option<&str>) -> Vec<u8> {
     let body = format!(r#"{{"target_url":"{url}","tier":"cached"}}"#);
+    let payment = payment.map_or(String::new(), |payment| {
+        format!("PAYMENT-SIGNATURE: {payment}\r\n")
+    });
     format!(
         "POST /v1/x402/access HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: */*\r\n\
-         User-Agent: bench\r\nPAYMENT-SIGNATURE: {header}\r\nContent-Length: {}\r\n\r\n{body}",
+         User-Agent: bench\r\n{payment}Content-Length: {}\r\n\r\n{body}",
         body.len()
     )
     .into_bytes()

@@ -3,7 +3,7 @@
 bounds from which a label is told.
 
 usage: labels.py --engine 'target/release/context402 evidence --jsonl' --data FOLDER [--out data/evidence/labels.txt]
-                 [--only questions|model] [--jobs N] [--save signals.npz] [--load signals.npz]
+                 [--only questions|model|asked] [--jobs N] [--save signals.npz] [--load signals.npz]
 needs: pip install -r data/evidence/requirements.txt; no network. The same data give the same file.
 
 Also writes to figures.json how often each label was right on each kind of question (`reliability`), and how well near-misses
@@ -14,7 +14,8 @@ entailment/build.py), the ones by words alone to all. model.txt, whose probabili
 articles of FOLDER/data; for a question to one of them it is the probability of a model.txt that is fitted without the article.
 Figures are printed by out-of-fold predictions, in five parts by document.
 
---only questions leaves the sections on claims as they are, and their figures; --only model those by words alone.
+--only questions leaves the sections on claims as they are, and their figures; --only model those by words alone. --only asked
+chooses nothing but the bound from which a question for yes or no is supported by words alone, as the engine is.
 """
 import argparse
 import collections
@@ -288,12 +289,14 @@ def main():
     a.add_argument("--engine", required=True)
     a.add_argument("--data", required=True)
     a.add_argument("--out", default=str(HERE / "labels.txt"))
-    a.add_argument("--only", choices=["questions", "model"])
+    a.add_argument("--only", choices=["questions", "model", "asked"])
     a.add_argument("--jobs", type=int, default=2)
     a.add_argument("--load")
     a.add_argument("--save")
     a = a.parse_args()
     rows = read(a.data)
+    if a.only == "asked":
+        return choose_asked(a.engine, [r for r in rows if not r.seen and r.kind == "question" and not r.wh], pathlib.Path(a.out))
     wanted = np.array([(r.wh or a.only != "questions") and not (r.seen and a.only == "model") for r in rows])
     rows = [r for r, w in zip(rows, wanted) if w]
     if a.load:
@@ -379,6 +382,24 @@ def fit_claims(suffix, names, X, rows, use):
         share += reliability(kind, suffix, rows, stated[0][tells], stated[1][tells], stated[2], p, np.where(asks, asked, plain))
     sections["denial" + suffix] = bounds(plain, asked, min(0.5, plain - 0.01)) + whole.text()
     return sections, share, told_apart
+
+
+def choose_asked(engine, rows, path):
+    """The bound of questions for yes or no by words alone, from what the engine answers with a lower one."""
+    lines = "\n".join(asked(r, depth="quick") for r in rows)
+    p = subprocess.run(shlex.split(engine) + ["--depth", "quick"], input=lines + "\n", stdout=subprocess.PIPE, text=True, check=True)
+    found = [json.loads(line) for line in p.stdout.splitlines()]
+    support, label = np.array([f["support_score"] for f in found]), np.array([f["decision"] for f in found])
+    y = np.array([r.gold == "supported" for r in rows])
+    told = lambda b: (label == "supported") & (support >= b)
+    least = bound(lambda b: told(b)[~y].mean() <= FALSE_PLAIN)
+    kept = path.read_text()
+    path.write_text(re.sub(r"(section claim\.words\nplain .*\nplain_asked ).*", rf"\g<1>{least:.4f}", kept))
+    partly = ((label == "supported") | (label == "partially_supported")) * 1.0
+    denial = (label == "contradicted") * 1.0
+    share = reliability("yes_no", ".words", rows, partly, told(least), 0.5, denial, 1.0)
+    print(len(rows), "by words:", {b: (round(told(b)[~y].mean(), 3), round(told(b)[y].mean(), 3)) for b in (0.4, least)})
+    write_figures(share, [])
 
 
 def fit_questions(suffix, names, X, rows, use):
