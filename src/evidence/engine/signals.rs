@@ -12,6 +12,7 @@ use super::features::Features;
 use super::features::features;
 use super::headed::is_of_another;
 use super::passage::statement;
+use super::plain_answer::plain_answer;
 use super::ranked::Ranked;
 use super::reservations::is_withdrawn;
 use crate::evidence::Relation;
@@ -34,6 +35,10 @@ features! {
         swapped, exchanged,
         /// The best unit stands under the name of something else.
         elsewhere,
+        /// The page itself says yes (1) or no (-1) to it in so many words.
+        plainly,
+        /// A rule above the fit keeps it from being plainly supported; no decision is fitted to it.
+        never_plain,
         /// It is a question.
         asks,
         /// Words of each side that the other lacks, as shares.
@@ -55,6 +60,8 @@ pub(crate) struct Account {
     pub(crate) claimed: [bool; CLASSES_COUNT],
     pub(crate) stated: [bool; CLASSES_COUNT],
     pub(crate) compared: Vec<Compared>,
+    /// The rank of the unit that says yes or no in so many words, and which.
+    pub(crate) plain_answer: Option<(usize, bool)>,
     /// The unit of each passage that [`Compared::found`] names.
     pub(crate) units: Vec<usize>,
 }
@@ -108,6 +115,7 @@ impl Account {
         let mut account = Account {
             compared,
             units,
+            plain_answer: plain_answer(page, question, ranked),
             ..Account::default()
         };
         account.signals = Signals {
@@ -129,6 +137,11 @@ impl Account {
         signals.q_missing = count(Relation::NotFound);
         signals.swapped = f64::from(u8::from(are_swapped(question, &own)));
         signals.exchanged = f64::from(u8::from(are_exchanged(question, &own)));
+        signals.plainly = match account.plain_answer {
+            Some((_, true)) => 1.0,
+            Some((_, false)) => -1.0,
+            None => 0.0,
+        };
         signals.asks = f64::from(u8::from(is_question(question)));
         signals.elsewhere = f64::from(u8::from(is_of_another(page, question, unit)));
         signals.verbatim = f64::from(u8::from(stands_verbatim(question, page, ranked)));

@@ -2,12 +2,12 @@
 //! lets what speaks against it lower the label. Knows no findings as a buyer sees them.
 
 use super::account::compare;
+use super::claims::as_statement;
 use super::entail::{Asking, Plan, Reader, Verdicts, relevance};
 use super::features::{Candidate, Features, candidates};
 use super::labels::{Labels, Section};
 use super::matching::Matching;
 use super::model::Model;
-use super::plain_answer::plain_answer;
 use super::question::{Asked, Question};
 use super::ranked::{Doubts, Ranked};
 use super::reservations::{is_hedged, is_withdrawn};
@@ -24,6 +24,8 @@ const TOPICAL: f64 = 0.35;
 const VERBATIM: f64 = 0.85;
 const VERBATIM_RUN: f64 = 0.3;
 const NEARLY: f64 = 0.7;
+/// What a support is below a bound by that it must not reach.
+const LESS: f64 = 0.01;
 const WHOLE: f64 = 0.95;
 /// A heading names what stands under it, and seldom says it. A question says nothing.
 const HEADING_PENALTY: f64 = 1.5;
@@ -37,6 +39,8 @@ const WITHDRAWN_PENALTY: f64 = 6.0;
 const MONEY_WORTH: f64 = 0.7;
 /// From this probability on, the entailment model denies a claim that a passage has nearly word for word.
 const SURELY_DENIES: f32 = 0.9;
+/// ... that a passage has with another number alone.
+const DENIES_A_NUMBER: f64 = 0.5;
 /// What the entailment model's relevance adds to a rank score, and the similarity to the question.
 const RELEVANCE: f64 = 1.5;
 const SIMILARITY: f64 = 8.0;
@@ -122,7 +126,12 @@ impl Judge<'_> {
         look: Look,
         verdicts: Option<&Verdicts>,
     ) -> Judgement {
-        let account = Account::of(self.page, text, look.likely, &look.ranked, verdicts);
+        let mut account = Account::of(self.page, text, look.likely, &look.ranked, verdicts);
+        if !look.as_claim() {
+            // What is asked for is no yes.
+            account.plain_answer = None;
+            account.signals.plainly = 0.0;
+        }
         let depth = match verdicts {
             Some(_) => self.depth,
             None => Depth::Quick,
@@ -163,11 +172,18 @@ impl Judge<'_> {
             account,
             depth,
         };
+        if judgement.is_about_another() {
+            judgement.support = judgement.support.min(section.partly - LESS);
+        }
         let label = judgement.label(section, &sections.denial);
         if let Some(best) = judgement.ranked.first() {
             judgement.label = self.lowered(label, best, &judgement);
+            let is_lowered = self.lowered(Label::Supported, best, &judgement) != Label::Supported;
+            let is_said = judgement.account.signals.verbatim > 0.0;
+            let never_plain = is_lowered || judgement.is_vetoed() && !is_said;
+            judgement.account.signals.never_plain = f64::from(u8::from(never_plain));
         }
-        if as_claim && let Some((at, is_so)) = plain_answer(self.page, text, &judgement.ranked) {
+        if as_claim && let Some((at, is_so)) = judgement.account.plain_answer {
             judgement.say_plainly(at, is_so, section, &sections.denial);
         }
         arrange(&mut judgement.ranked);
@@ -262,9 +278,7 @@ impl Judge<'_> {
 
     /// What the decision on a claim or question is fitted to.
     pub(crate) fn signals(&self, text: &str, is_claim: bool) -> Vec<f64> {
-        let (look, verdicts) = self.read(text, is_claim);
-        let likely = look.likely;
-        Account::of(self.page, text, likely, &look.ranked, verdicts.as_ref()).values()
+        self.judge(text, is_claim).account.values()
     }
 
     /// What the words have for a question, and what the entailment model says of as many of the best units as the depth asks for.
@@ -276,7 +290,11 @@ impl Judge<'_> {
             if look.ranked.len() > plan.alone {
                 self.compare(text, &mut look);
             }
-            self.read_by(plan, &mut Asking::new(text), &mut look.ranked)
+            let mut asking = match look.asked {
+                Asked::YesNo => Asking::new(&as_statement(text)),
+                _ => Asking::new(text),
+            };
+            self.read_by(plan, &mut asking, &mut look.ranked)
         });
         (look, verdicts)
     }
@@ -371,27 +389,30 @@ impl Judgement {
 
     fn label(&self, section: &Section, denial: &Section) -> Label {
         let signals = &self.account.signals;
-        // What the account finds contradicted is never plainly supported.
-        // With all its words on other sides of its verb, a passage is no paraphrase.
-        let is_reordered = signals.cov_r >= WHOLE && signals.is_row == 0.0 && self.as_claim();
-        let is_turned = signals.exchanged > 0.0 || signals.swapped > 0.0 && is_reordered;
-        let is_vetoed = signals.q_differs > 0.0 || is_turned || signals.elsewhere > 0.0;
-        let is_weak = signals.elsewhere > 0.0 || self.has_another_number();
         if signals.verbatim > 0.0 {
             Label::Supported
         } else if self.is_denied()
             || self.denial >= denial.plain(self.asked) && self.denial > self.support
         {
             Label::Contradicted
-        } else if self.support >= section.plain(self.asked) && !is_vetoed {
+        } else if self.support >= section.plain(self.asked) && !self.is_vetoed() {
             Label::Supported
-        } else if self.support >= section.partly && !is_weak {
+        } else if self.support >= section.partly {
             Label::PartiallySupported
         } else if self.most_coverage() >= TOPICAL {
             Label::Weak
         } else {
             Label::Unsupported
         }
+    }
+
+    /// What the account finds contradicted is never plainly supported.
+    fn is_vetoed(&self) -> bool {
+        let signals = &self.account.signals;
+        // With all its words on other sides of its verb, a passage is no paraphrase.
+        let is_reordered = signals.cov_r >= WHOLE && signals.is_row == 0.0 && self.as_claim();
+        let is_turned = signals.exchanged > 0.0 || signals.swapped > 0.0 && is_reordered;
+        signals.q_differs > 0.0 || is_turned || signals.elsewhere > 0.0
     }
 
     /// The best unit says the claim nearly word for word, and denies it by a negation, another number or an opposite; where
@@ -405,7 +426,10 @@ impl Judgement {
         match (&best.read, self.depth) {
             (Some(verdict), _) => {
                 let differs = best.doubts.is_hard() || self.account.signals.q_differs > 0.0;
-                is_near && differs && f.cov_r >= WHOLE && verdict.contradicted >= SURELY_DENIES
+                let is_sure = f.cov_r >= WHOLE && verdict.contradicted >= SURELY_DENIES;
+                let is_denied_by_number =
+                    self.has_other_number() && self.account.signals.e_con >= DENIES_A_NUMBER;
+                is_near && differs && is_sure || is_denied_by_number && self.denial > self.support
             }
             (None, Depth::Quick) if self.denial > self.support => {
                 (is_near && best.doubts.negation) || differs_by_number(f)
@@ -414,13 +438,19 @@ impl Judgement {
         }
     }
 
-    /// The best unit says the claim with another number in the place of its own.
-    fn has_another_number(&self) -> bool {
+    /// The best unit says nearly all of it, with another number in the place of its own.
+    fn has_other_number(&self) -> bool {
         let is_other = |best: &Ranked| {
             let f = &best.candidate.features;
-            differs_by_number(f) && f.cov_r >= NEARLY
+            differs_by_number(f) && f.cov_t >= NEARLY
         };
         self.account.signals.q_differs > 0.0 && self.ranked.first().is_some_and(is_other)
+    }
+
+    /// It is said of something else, or with another number: not even partly so.
+    fn is_about_another(&self) -> bool {
+        let signals = &self.account.signals;
+        signals.verbatim == 0.0 && (signals.elsewhere > 0.0 || self.has_other_number())
     }
 
     /// The page itself says yes or no, in the unit at this rank.
@@ -432,8 +462,8 @@ impl Judgement {
             self.support = self.support.max(section.plain(self.asked));
         } else {
             self.label = Label::Contradicted;
-            self.support = self.support.min(section.partly);
             self.denial = self.denial.max(denial.plain(self.asked));
+            self.support = self.support.min(1.0 - self.denial);
         }
     }
 
