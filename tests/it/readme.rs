@@ -246,6 +246,7 @@ fn figures_are_those_that_were_measured() {
     let kinds = [
         ("others", "claims", "standard"),
         ("ours", "claims", "standard"),
+        ("ours", "yes_no", "standard"),
         ("others", "claims", "quick"),
         ("ours", "claims", "quick"),
         ("others", "questions", "standard"),

@@ -15,7 +15,7 @@ const BYLINE_BYTES_MAX: usize = 100;
 /// Blocks of a post that are gone back to find who wrote it.
 const POST_BLOCKS_MAX: usize = 50;
 /// What a line begins with that names a writer.
-const WRITERS: [&str; 9] = [
+const WRITERS: [&str; 8] = [
     "by ",
     "posted by ",
     "written by ",
@@ -24,7 +24,6 @@ const WRITERS: [&str; 9] = [
     "von ",
     "par ",
     "por ",
-    "door ",
 ];
 
 /// Whether what is asked names another heading of the page of the same rank, or another writer, and not the one that this
