@@ -17,6 +17,7 @@ use super::ranked::Ranked;
 use super::reservations::is_withdrawn;
 use crate::evidence::Relation;
 use crate::evidence::reading::page::Page;
+use crate::evidence::reading::words::{does, known};
 use crate::markdown::PassageKind;
 
 features! {
@@ -249,6 +250,45 @@ pub(crate) fn stands_verbatim(claim: &str, page: &Page<'_>, ranked: &[Ranked]) -
             let text = page.unit_text(unit);
             let asks = text.trim_end().ends_with(['?', '？'])
                 || is_question && page.block(unit).kind == PassageKind::Heading;
-            !asks && bare(text) == claim
+            !asks && (bare(text) == claim || is_question && is_answered_by(&claim, &bare(text)))
         })
+}
+
+/// "May dogs be walked here?" is what "Dogs may be walked here." states: the same words, but for the place of the first.
+fn is_answered_by(question: &str, statement: &str) -> bool {
+    let stems = |text: &str| -> Vec<String> {
+        let words = text.split(' ').filter(|word| !word.is_empty());
+        words.map(|word| known().stem(word)).collect()
+    };
+    let Some((first, rest)) = question.split_once(' ') else {
+        return false;
+    };
+    let mut stated = stems(statement);
+    match stated.iter().position(|stem| *stem == known().stem(first)) {
+        Some(at) => drop(stated.remove(at)),
+        // "Does it cost more?": "It costs more."
+        None if matches!(first, "do" | "does" | "did") => {}
+        None => return false,
+    }
+    known().flags(first) & does::AUXILIARY != 0 && stems(rest) == stated
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::evidence::engine::signals::*;
+
+    #[test]
+    fn a_statement_answers_its_own_question() {
+        let check = |question: &str, statement: &str, expected: bool| {
+            let found = is_answered_by(&bare(question), &bare(statement));
+            assert_eq!(found, expected, "{question} {statement}");
+        };
+        let dogs = "May dogs be walked here?";
+        check(dogs, "Dogs may be walked here.", true);
+        check(dogs, "Dogs may not be walked here.", false);
+        check(dogs, "Dogs must be walked here.", false);
+        check("Does the plan cost more?", "The plan costs more.", true);
+        check("Did Ada beat Bob?", "Bob beat Ada.", false);
+        check("Which dogs may be walked?", "Dogs may be walked.", false);
+    }
 }
