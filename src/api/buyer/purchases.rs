@@ -72,7 +72,10 @@ fn request_in_query(call: &Call) -> Result<PurchasesRequest, Refusal> {
     let limit = match query::once(call, "limit")? {
         None => LIMIT_DEFAULT,
         Some(text) => {
-            let limit = text.parse().ok().filter(|limit| *limit >= 1);
+            // A number that is too large for the machine is more than the most, too.
+            let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            let limit = text.parse().ok().or(is_number.then_some(LIMIT_MAX));
+            let limit = limit.filter(|limit| *limit >= 1);
             let limit = limit
                 .ok_or_else(|| invalid("limit", "Input should be a positive integer", &text))?;
             LIMIT_MAX.min(limit)
