@@ -254,23 +254,31 @@ pub(crate) fn stands_verbatim(claim: &str, page: &Page<'_>, ranked: &[Ranked]) -
         })
 }
 
-/// "May dogs be walked here?" is what "Dogs may be walked here." states: the same words, but for the place of the first.
+/// "May dogs be walked here?" is what "Dogs may be walked here." states: the same words, but for the place of the first, or for
+/// the verb's ending that "does" and "did" stand for.
 fn is_answered_by(question: &str, statement: &str) -> bool {
-    let stems = |text: &str| -> Vec<String> {
-        let words = text.split(' ').filter(|word| !word.is_empty());
-        words.map(|word| known().stem(word)).collect()
-    };
     let Some((first, rest)) = question.split_once(' ') else {
         return false;
     };
-    let mut stated = stems(statement);
-    match stated.iter().position(|stem| *stem == known().stem(first)) {
-        Some(at) => drop(stated.remove(at)),
-        // "Does it cost more?": "It costs more."
-        None if matches!(first, "do" | "does" | "did") => {}
-        None => return false,
-    }
-    known().flags(first) & does::AUXILIARY != 0 && stems(rest) == stated
+    let mut stated: Vec<&str> = statement.split(' ').collect();
+    let endings: &[&str] = match (stated.iter().position(|word| *word == first), first) {
+        (Some(at), _) => {
+            stated.remove(at);
+            &[]
+        }
+        (None, "do") => &[],
+        (None, "does") => &["s", "es"],
+        (None, "did") => &["d", "ed"],
+        (None, _) => return false,
+    };
+    let asked: Vec<&str> = rest.split(' ').collect();
+    let is_same = |(asked, stated): (&&str, &&str)| {
+        let ending = stated.strip_prefix(asked);
+        ending.is_some_and(|ending| ending.is_empty() || endings.contains(&ending))
+    };
+    known().flags(first) & does::AUXILIARY != 0
+        && asked.len() == stated.len()
+        && asked.iter().zip(&stated).all(is_same)
 }
 
 #[cfg(test)]
@@ -289,6 +297,12 @@ mod tests {
         check(dogs, "Dogs must be walked here.", false);
         check("Does the plan cost more?", "The plan costs more.", true);
         check("Did Ada beat Bob?", "Bob beat Ada.", false);
+        check(
+            "Does the pool open on Sundays?",
+            "The pool opened on Sundays.",
+            false,
+        );
+        check("Did the pool open in May?", "The pool opened in May.", true);
         check("Which dogs may be walked?", "Dogs may be walked.", false);
     }
 }
