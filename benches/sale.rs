@@ -28,7 +28,6 @@ use context402::config::Config;
 use context402::domain::keys::PaymentKey;
 use context402::domain::level::Level;
 use context402::domain::tier::Tier;
-use context402::domain::time::UnixSeconds;
 use context402::outside::clock::Clock;
 use context402::outside::facilitator::{
     Attempt, Facilitator, FacilitatorAuth, FacilitatorSettings, Settlement, Verdict,
@@ -70,11 +69,10 @@ fn main() {
     match child() {
         None => compare(),
         Some((role, arguments)) => match role.as_str() {
-            // Its clock stands still until it is told to go on.
             "service" => serve(
                 &arguments[0],
                 &arguments[1],
-                Clock::manual(UnixSeconds(arguments[2].parse().expect("seconds"))),
+                clock_that_can_jump(),
                 keep_pages,
                 obeyed,
             ),
@@ -111,18 +109,13 @@ fn compare() {
         .expect("a runtime");
     let facilitator = Server::start("facilitator", &folder, &[]);
     let facilitator_url = format!("http://{}", facilitator.ready);
-    let now = Clock::System.now();
     let mut run = Run {
         runtime,
-        service: Server::start(
-            "service",
-            &folder,
-            &[folder.text(), &facilitator_url, &now.0.to_string()],
-        ),
+        service: Server::start("service", &folder, &[folder.text(), &facilitator_url]),
         calls: Server::start("calls", &folder, &[folder.text(), &facilitator_url]),
         store: Server::start("store", &folder, &[folder.text()]),
         peer: None,
-        signed: Signed::new(&config(&folder.0, &facilitator_url), Clock::manual(now)),
+        signed: Signed::new(&config(&folder.0, &facilitator_url), Clock::System),
         spent: 0,
     };
     run.peer = peer().map(|program| run.start_peer(&program, &folder, &facilitator_url));
@@ -361,6 +354,20 @@ impl Took {
         let rate = self.wall.with(&self.wall, |us, _| 1e6 / us);
         rate.show(name, "/s");
     }
+}
+
+/// It goes as the machine's does, so that the rows of the schedule lie as those of a real service: by the second.
+fn clock_that_can_jump() -> Clock {
+    let clock = Clock::manual(Clock::System.now());
+    if let Clock::Manual(now) = clock.clone() {
+        std::thread::spawn(move || {
+            loop {
+                std::thread::sleep(Duration::from_secs(1));
+                now.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+    }
+    clock
 }
 
 /// `pass`: time goes on until every sale is looked at again; gives how many were. `fill N`: see there.

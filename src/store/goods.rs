@@ -27,7 +27,7 @@ pub enum HeldPage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::store) struct SaleGoods {
     blobs: Vec<Hash>,
-    /// Of the blobs together; 0 once the sale is settled.
+    /// Of the blobs together.
     bytes: u64,
     /// What the cache gains, each under its address.
     pages: Vec<(String, HeldPage)>,
@@ -98,8 +98,9 @@ impl Tables<'_> {
         Ok(Ok(()))
     }
 
-    /// The sale is settled: what it fetched enters the cache, unless the cache has something newer. Its answer is held
-    /// until [`Tables::drop_goods`]; what else needs its blobs keeps them before this is called.
+    /// The sale is settled: what it fetched enters the cache, unless the cache has something newer. Its answer stays held
+    /// under the payment's key until [`Tables::drop_settled_answer`]; what else needs its blobs keeps them before this is
+    /// called. No row stays: the payment names its answer, and a table with the goods of open sales alone is small.
     pub fn settle_goods(
         &mut self,
         sale: PaymentKey,
@@ -127,22 +128,23 @@ impl Tables<'_> {
                 HeldPage::Unchanged { .. } => self.touch_page(address, UnixSeconds(fetched_at))?,
             }
         }
-        let answer = answer.filter(|answer| goods.blobs.contains(answer));
         goods.blobs.retain(|blob| Some(*blob) != answer);
-        self.release(sale, &goods, now)?;
-        if let Some(answer) = answer {
-            let goods = SaleGoods {
-                blobs: vec![answer],
-                bytes: 0,
-                pages: Vec::new(),
-            };
-            self.sale_goods
-                .insert(sale, encode_as(VERSION, &goods)?.as_slice())?;
-        }
-        Ok(())
+        self.release(sale, &goods, now)
     }
 
-    /// The sale has failed, or its answer is not given again: nothing of it stays but what others need.
+    /// The answer of a settled sale is not given again: it goes, unless others need it.
+    pub fn drop_settled_answer(
+        &mut self,
+        sale: PaymentKey,
+        answer: Option<Hash>,
+        now: UnixSeconds,
+    ) -> Result<(), StoreError> {
+        // In a file from before 2026-11-27 a settled sale has a row for its answer.
+        self.drop_goods(sale, now)?;
+        answer.map_or(Ok(()), |blob| self.release_hold(blob, sale, now))
+    }
+
+    /// The sale has failed: nothing of it stays but what others need.
     pub fn drop_goods(&mut self, sale: PaymentKey, now: UnixSeconds) -> Result<(), StoreError> {
         match self.take_goods(sale)? {
             Some(goods) => self.release(sale, &goods, now),
@@ -165,19 +167,19 @@ impl Tables<'_> {
         }
         let mut unsettled = 0;
         for (sale, answer, is_open) in answers {
+            self.blob_holds.insert((answer, sale), ())?;
+            if !is_open {
+                continue;
+            }
             let mut goods = SaleGoods {
                 blobs: vec![answer],
                 bytes: 0,
                 pages: Vec::new(),
             };
-            if is_open {
-                goods.blobs.extend(self.source_of(sale)?);
-                for blob in &goods.blobs {
-                    goods.bytes += self.blob_length(*blob)?;
-                }
-            }
+            goods.blobs.extend(self.source_of(sale)?);
             for blob in &goods.blobs {
                 self.blob_holds.insert((*blob, sale), ())?;
+                goods.bytes += self.blob_length(*blob)?;
             }
             unsettled += goods.bytes;
             self.sale_goods

@@ -76,8 +76,18 @@ def render(title, us, ids, p=.8):
     if hd and hd != t and R.random() < p: pre.append(hd)
     return ' : '.join(pre + [body])
 
+def auxiliaries():
+    words = re.search(r'\[auxiliary\]([^\[#]*)', (NM.parent / 'words.txt').read_text()).group(1); return set(words.split())
+AUXILIARIES = auxiliaries()
+def as_statement(question):
+    """What a question for yes or no asks to be so, as the engine puts it to the model (`as_statement` in claims.rs)."""
+    t = question.strip().rstrip('?？ '); m = re.match(r'is it (?:true|correct|the case) that ', t, re.I); w = t.split(' ', 1)
+    first = w[0].lower().replace('’', "'"); s = t[m.end():] if m else w[1] if len(w) > 1 and (first in AUXILIARIES or re.fullmatch(r"[a-z]+n't", first)) else t
+    s = s.lstrip(); return s[:1].upper() + s[1:] + '.'
 train, dev = [], []
-def put(q, e, y, src, isdev, cat='', **k): (dev if isdev else train).append(dict(q=q, e=e, y=y, src=src, cat=cat, **k))
+def put(q, e, y, src, isdev, cat='', **k):
+    if cat in ('question_yes', 'question_no'): q = as_statement(q)
+    (dev if isdev else train).append(dict(q=q, e=e, y=y, src=src, cat=cat, **k))
 
 def variants(q, y, g, title, us, n, src, isdev, cat='', at=()):
     """Evidence as the engine gives it: one unit, with the one before it, the best three; now and then without the gold."""

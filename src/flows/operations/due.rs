@@ -230,10 +230,10 @@ fn look_at_payment(
         Call::DropAnswer => {
             payments::void_credit(tables, &mut payment)?;
             payments::drop_identifier(tables, &payment)?;
-            payment.answer = None;
+            let answer = payment.answer.take().map(|answer| answer.page);
             payment.delivery.is_owed = false;
             payment.requirements = Vec::new();
-            tables.drop_goods(key, now)?;
+            tables.drop_settled_answer(key, answer, now)?;
             tables.put_payment(key, &payment)?;
         }
         Call::Reconcile => {

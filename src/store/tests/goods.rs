@@ -32,6 +32,12 @@ async fn fail(store: &Store, number: u8, at: UnixSeconds) {
     failed.await.expect("writes");
 }
 
+async fn drop_answer(store: &Store, number: u8, blob: [u8; 32], at: UnixSeconds) {
+    let dropped =
+        store.write(move |tables| tables.drop_settled_answer(sale(number), Some(blob), at));
+    dropped.await.expect("writes");
+}
+
 async fn facts(store: &Store) -> (u64, u64) {
     let read = store.read(|snapshot| Ok((snapshot.blobs_bytes()?, snapshot.unsettled_bytes()?)));
     read.await.expect("reads")
@@ -109,7 +115,7 @@ async fn a_sale_that_fails_takes_nothing_that_others_need() {
     fail(&store, 4, NOW.plus(2 * PAGE_SECONDS)).await;
     assert!(has_blob(&store, blob).await, "the answer needs it");
     // The answer is not given again any more.
-    fail(&store, 2, NOW.plus(2 * PAGE_SECONDS)).await;
+    drop_answer(&store, 2, blob, NOW.plus(2 * PAGE_SECONDS)).await;
     assert!(!has_blob(&store, blob).await);
     assert_eq!(facts(&store).await, (0, 0));
 }
@@ -146,7 +152,21 @@ async fn the_goods_of_an_older_file_are_held() {
     sweep(&store, NOW.plus(PAGE_SECONDS)).await;
     assert!(has_blob(&store, open).await && has_blob(&store, settled).await);
     fail(&store, 1, NOW.plus(PAGE_SECONDS)).await;
-    fail(&store, 2, NOW.plus(PAGE_SECONDS)).await;
+    drop_answer(&store, 2, settled, NOW.plus(PAGE_SECONDS)).await;
+    assert_eq!(facts(&store).await, (0, 0));
+}
+
+/// Until 2026-11-27 a settled sale kept a row for its answer.
+#[tokio::test]
+async fn the_row_of_an_answer_goes_with_it() {
+    let folder = Folder::new();
+    let store = SETTINGS.create(&folder.file()).expect("creates").store;
+    let blob = hold(&store, 1, b'a', 3_000, NOW).await;
+    drop_answer(&store, 1, blob, NOW.plus(1)).await;
+    assert!(!has_blob(&store, blob).await);
+    assert_eq!(facts(&store).await, (0, 0));
+    // A second word on it changes nothing.
+    drop_answer(&store, 1, blob, NOW.plus(2)).await;
     assert_eq!(facts(&store).await, (0, 0));
 }
 
