@@ -333,15 +333,7 @@ impl<'a> Examiner<'a> {
 
     pub fn check(&self, question: &str, reading: Reading) -> Check {
         let question = cut(question);
-        let judge = Judge {
-            page: &self.page,
-            model: self.model,
-            depth: self.depth,
-        };
-        let is_claim = match reading {
-            Reading::Guess => !claims::is_question(question),
-            reading => reading == Reading::Claim,
-        };
+        let (judge, is_claim) = (self.judge(), is_claim(question, reading));
         if !is_claim && open_question::is_open(question) {
             return open_question::check(&self.page, question);
         }
@@ -366,33 +358,21 @@ impl<'a> Examiner<'a> {
     /// with it. Nothing for an open question, and for one of which the text has no word.
     pub fn ranking(&self, question: &str, reading: Reading) -> Vec<Range<usize>> {
         let question = cut(question);
-        let is_claim = match reading {
-            Reading::Guess => !claims::is_question(question),
-            reading => reading == Reading::Claim,
-        };
         if open_question::is_open(question) {
             return Vec::new();
         }
-        let judge = Judge {
-            page: &self.page,
-            model: self.model,
-            depth: self.depth,
-        };
-        let units = judge.ranking(question, is_claim).into_iter();
+        let asked = claims::without_asking_back(question);
+        let units = self.judge().ranking(&asked, is_claim(question, reading));
         units
+            .into_iter()
             .map(|unit| self.page.units[unit].range.clone())
             .collect()
     }
 
     /// The signals that the decisions are fitted to, in the order of [`signal_names`].
     pub(crate) fn signals(&self, question: &str, reading: Reading) -> Vec<f64> {
-        let judge = Judge {
-            page: &self.page,
-            model: self.model,
-            depth: self.depth,
-        };
         let asked = claims::without_asking_back(cut(question));
-        judge.signals(&asked, reading == Reading::Claim)
+        self.judge().signals(&asked, reading == Reading::Claim)
     }
 
     /// The features that the model is fitted to.
@@ -402,12 +382,24 @@ impl<'a> Examiner<'a> {
         reading: Reading,
         models: &[Model],
     ) -> TrainingRow {
-        let judge = Judge {
+        let asked = claims::without_asking_back(cut(question));
+        self.judge()
+            .training_row(&asked, reading == Reading::Claim, models)
+    }
+
+    fn judge(&self) -> Judge<'_> {
+        Judge {
             page: &self.page,
             model: self.model,
             depth: self.depth,
-        };
-        judge.training_row(cut(question), reading == Reading::Claim, models)
+        }
+    }
+}
+
+fn is_claim(question: &str, reading: Reading) -> bool {
+    match reading {
+        Reading::Guess => !claims::is_question(question),
+        reading => reading == Reading::Claim,
     }
 }
 

@@ -103,6 +103,48 @@ fn another_number_is_a_mismatch() {
     assert_eq!(notes(&found), [NoteKind::NumberMismatch]);
 }
 
+/// A table of plans, and a leaflet, of an audit: "The Free plan includes an audit log." was supported, and so was "People who
+/// had a stroke can take Veltamine."
+#[test]
+fn a_cell_is_read_with_its_column_and_an_item_with_what_denies_it() {
+    let plans = "# Plans\n\n| Feature | Free | Team | Business |\n|---|---|---|---|\n| Audit log | – | – | ✓ |\n\
+        | Projects | 3 | 20 | 500 |\n";
+    for (claim, expected) in [
+        ("The Free plan includes an audit log.", Label::Contradicted),
+        ("The Team plan has an audit log.", Label::Contradicted),
+        ("The Business plan includes an audit log.", Label::Supported),
+        (
+            "Does the Team plan include an audit log?",
+            Label::Contradicted,
+        ),
+    ] {
+        assert_eq!(asked(plans, claim).label, expected, "{claim}");
+    }
+    for claim in [
+        "The Free plan has 20 projects.",
+        "The Business plan has 3 projects.",
+    ] {
+        let label = asked(plans, claim).label;
+        let is_doubted = matches!(
+            label,
+            Label::Weak | Label::Unsupported | Label::Contradicted
+        );
+        assert!(is_doubted, "{claim} {label:?}");
+    }
+    let most = "You can unlock up to four bikes at a time.";
+    let found = asked(most, "Can I unlock three bikes at a time?");
+    assert_ne!(found.label, Label::Contradicted, "{found:?}");
+    let open = "It is not known whether Veltamine passes into breast milk.";
+    for claim in [
+        "Veltamine passes into breast milk.",
+        "Veltamine does not pass into breast milk.",
+    ] {
+        let label = asked(open, claim).label;
+        let is_open = matches!(label, Label::Weak | Label::Unsupported);
+        assert!(is_open, "{claim} {label:?}");
+    }
+}
+
 /// What stands under the same question as an FAQ has it, and the value of a feature.
 #[test]
 fn a_plain_yes_or_no_of_the_page_decides() {

@@ -34,9 +34,15 @@ def sentences(t):
 def plain(s):
     s = re.sub(r'!?\[([^\]]*)\]\([^)]*\)', r'\1', s); s = re.sub(r'(\*\*|__|`|~~)', '', s); s = re.sub(r'(?<!\w)[*_](\S.*?\S|\S)[*_](?!\w)', r'\1', s)
     return re.sub(r'\s+', ' ', s.replace('\\', '')).strip()
+YES, NO = set('✓ ✔ ✔️ ✅ ☑ ☑️ ● •'.split()), set('– — - ✗ ✘ ✕ ✖ ✖️ × ❌'.split())
+def signs(cells):
+    """A row's signs in words, where one of them says yes."""
+    if not any(c in YES or c.lower() == 'yes' for c in cells): return cells
+    return ['yes' if c in YES else 'no' if c in NO else c for c in cells]
+def denies(lead): return lead.rstrip().endswith(':') and re.search(r"\b(no|not|never|none|without|cannot|except|unless|avoid)\b|n['’]t\b", lead, re.I)
 def units(md):
     """[(text, heading, raw)] in order; the first level-one heading is the title."""
-    out = []; title = ''; head = ''; lines = md.split('\n'); i = 0; header = None
+    out = []; title = ''; head = ''; lead = ''; lines = md.split('\n'); i = 0; header = None
     while i < len(lines):
         l = lines[i]; s = l.strip()
         if not s: i += 1; header = None; continue
@@ -56,12 +62,13 @@ def units(md):
             cells = [plain(c) for c in s.strip('|').split('|')]
             if header is None: header = cells
             elif not re.fullmatch(r'[|\s:\-]+', s):
-                row = '; '.join((f'{a}: {b}' if a else b) for a, b in zip(header + [''] * len(cells), cells) if b)
+                row = '; '.join((f'{a}: {b}' if a else b) for a, b in zip(header + [''] * len(cells), signs(cells)) if b)
                 out.append((row, head, s))
             i += 1; continue
         m = re.match(r'(?:[-*+]|\d+[.)])\s+(.*)', s)
         if m:
-            for x in sentences(m.group(1)): out.append((plain(x), head, x))
+            lead = out[-1][0] if out and not re.match(r'[-*+] |\d+[.)] ', lines[i - 1].strip()) else lead if out else ''
+            for x in sentences(m.group(1)): out.append((f"{lead.rstrip(': ')} {plain(x)}" if denies(lead) else plain(x), head, x))
             i += 1; continue
         para = [s.lstrip('> ')]; i += 1
         while i < len(lines) and lines[i].strip() and not re.match(r'\s*(#{1,6}\s|\||[-*+]\s|\d+[.)]\s|```)', lines[i]): para.append(lines[i].strip().lstrip('> ')); i += 1

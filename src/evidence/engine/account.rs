@@ -2,6 +2,7 @@
 //! no page and no label.
 
 pub(crate) mod addresses;
+pub(crate) mod change;
 pub(crate) mod qualifiers;
 pub(crate) mod quantities;
 mod relation;
@@ -172,6 +173,13 @@ mod tests {
         check("It has 2048 MB.", "It has 2 GB of memory.", &[Same]);
         check("Two weeks.", "Within 14 days.", &[Same]);
         check("It lasts 26 days.", "It lasts 26 hours.", &[Differs]);
+        check("It takes two months.", "It takes eight weeks.", &[Same]);
+        check(
+            "It can be two months.",
+            "It takes up to eight weeks.",
+            &[Within],
+        );
+        check("It takes two months.", "It takes six weeks.", &[Differs]);
         check("It costs €71 a week.", "It costs €71 a month.", &[Differs]);
         check(
             "There are at least ten days and three walks.",

@@ -3,6 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use super::account::quantities::{Kind, Quantity, quantities};
+use super::passage::statement;
+use crate::evidence::Relation;
 use crate::evidence::reading::blocks::Block;
 use crate::evidence::reading::page::Page;
 use crate::evidence::reading::text::{content, plain};
@@ -58,6 +61,28 @@ pub(crate) fn is_of_another(page: &Page<'_>, question: &str, unit: usize) -> boo
         let is_named = name.iter().all(|word| asked.contains(word));
         !name.is_empty() && is_named && !name.iter().any(|word| here.contains(word))
     })
+}
+
+/// Whether what is asked is of another day than the one that the unit stands under, and that the unit does not name.
+pub(crate) fn is_of_another_day(page: &Page<'_>, question: &str, unit: usize) -> bool {
+    let days = |text: &str| -> Vec<Quantity> {
+        let found = quantities(text).into_iter();
+        let is_day = |one: &Quantity| matches!(one.kind, Kind::Date([_, month, day]) if month > 0 && day > 0);
+        found.filter(is_day).collect()
+    };
+    let asked = days(question);
+    if asked.is_empty() || !days(&statement(page, unit)).is_empty() {
+        return false;
+    }
+    let headings = page.heading_units(page.block(unit));
+    let Some(over) = headings.last().map(|heading| days(page.unit_text(heading))) else {
+        return false;
+    };
+    !over.is_empty()
+        && asked.iter().all(|one| {
+            let mut over = over.iter();
+            over.all(|day| one.relation(day) == Relation::Differs)
+        })
 }
 
 fn is_sentence(text: &str) -> bool {
@@ -168,6 +193,22 @@ mod tests {
         );
         let prose = "# Act\n\n## Copies\n\nIt is for 14 years.\n\n## Books\n\nIt was for 21.";
         check(prose, "It was for 21.", "Copies are for 21 years.", false);
+    }
+
+    #[test]
+    fn an_incident_is_of_the_day_that_it_stands_under() {
+        let page = "# Status\n\n## Aug 21 — Mails delayed\n\nAbout 2,300 customers were hit.\n\n## Sep 9 — Search slow\n\nIt was slow.";
+        let page = Page::of(&Source::of_text(page), &[]);
+        let mut units = 0..page.units.len();
+        let unit = units.find(|unit| page.unit_text(*unit).contains("2,300"));
+        let check = |question: &str, expected: bool| {
+            let found = is_of_another_day(&page, question, unit.expect("a unit"));
+            assert_eq!(found, expected, "{question}");
+        };
+        check("How many customers were hit on September 9?", true);
+        check("How many customers were hit on August 21?", false);
+        check("How many customers were hit on 21 August 2025?", false);
+        check("How many customers were hit?", false);
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! What is read beside a question: units of a page as plain statements, with the title and the heading they stand under.
 //! `data/evidence/entailment/build.py` writes the texts that the entailment model is trained on in the same way.
 
+use super::reservations::denies_what_follows;
+use super::tabled::{TableRow, sign};
 use crate::evidence::reading::page::Page;
-use crate::evidence::reading::text::{cells, plain, plain_unit};
+use crate::evidence::reading::text::{cells, plain, plain_unit, unstruck};
 use crate::markdown::PassageKind;
 
 /// Characters of a title and of a heading.
@@ -48,13 +50,20 @@ fn head(text: &str) -> String {
     plain(text).chars().take(HEAD_CHARS).collect()
 }
 
-/// A unit as a plain statement: a table's row with the names of its columns.
+/// A unit as a plain statement: a table's row with the names of its columns and its signs in words, an item of a list with
+/// what leads it in where that denies it.
 pub(crate) fn statement(page: &Page<'_>, unit: usize) -> String {
-    let text = page.unit_text(unit);
+    let text = &*unstruck(page.unit_text(unit));
     let block = page.block(unit);
     let statement = match (block.kind, page.context_unit(block)) {
         (PassageKind::Row, Some(header)) => {
             let names = cells(page.unit_text(header));
+            let has_signs = TableRow::of(page, unit).is_some_and(|row| row.has_signs());
+            let said = |cell: &str| match sign(cell).filter(|_| has_signs) {
+                Some(true) => "yes".to_owned(),
+                Some(false) => "no".to_owned(),
+                None => plain(cell),
+            };
             let named = cells(text)
                 .into_iter()
                 .enumerate()
@@ -62,11 +71,15 @@ pub(crate) fn statement(page: &Page<'_>, unit: usize) -> String {
             let named =
                 named.map(
                     |(at, cell)| match names.get(at).filter(|name| !name.is_empty()) {
-                        Some(name) => format!("{}: {}", plain(name), plain(cell)),
-                        None => plain(cell),
+                        Some(name) => format!("{}: {}", plain(name), said(cell)),
+                        None => said(cell),
                     },
                 );
             named.collect::<Vec<_>>().join("; ")
+        }
+        (PassageKind::Item, Some(lead_in)) if denies_what_follows(page.unit_text(lead_in)) => {
+            let lead_in = plain_unit(page.unit_text(lead_in));
+            format!("{} {}", lead_in.trim_end_matches(':'), plain_unit(text))
         }
         _ => plain_unit(text),
     };

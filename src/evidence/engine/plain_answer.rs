@@ -3,6 +3,7 @@
 
 use super::question::Question;
 use super::ranked::Ranked;
+use super::tabled::{TableRow, sign};
 use crate::evidence::reading::page::Page;
 use crate::evidence::reading::text::{cells, content, is_negation, plain, plain_unit};
 use crate::evidence::reading::words::does;
@@ -17,6 +18,9 @@ const NO: [&str; 13] = [
 /// Found units that are looked at.
 const LOOKED_AT: usize = 8;
 const LABEL_BYTES_MAX: usize = 60;
+/// What is said of a feature in a table, beside its name and that of the column.
+const OF_FEATURES: &str = "plan tier edition version model package include included contain come offer support available feature \
+                           provide part";
 
 /// Which of the units that were found says yes or no to a claim or to a question for either, and what it says.
 pub(crate) fn plain_answer(
@@ -56,12 +60,34 @@ fn beneath_the_question(page: &Page<'_>, question: &str, unit: usize) -> Option<
 /// What "Label: Yes" says of what has the label: the label and the headings above it hold all of the question.
 fn as_a_value(page: &Page<'_>, question: &str, unit: usize) -> Option<bool> {
     let text = page.unit_text(unit);
+    let mut above = content(page.title_text.unwrap_or_default());
     let (label, value) = match page.block(unit).kind {
         PassageKind::Heading => return None,
-        PassageKind::Row => match &*cells(text) {
-            [label, value] => (plain(label), plain(value)),
-            _ => return None,
-        },
+        PassageKind::Row => {
+            let row = TableRow::of(page, unit);
+            let (cells, column) = match &row {
+                Some(row) if row.cells.len() > 2 => {
+                    let [column] = row.named(&content(question))[..] else {
+                        return None;
+                    };
+                    above.append(&mut content(&plain(row.header.get(column)?)));
+                    above.append(&mut content(OF_FEATURES));
+                    (row.cells.clone(), column)
+                }
+                _ => (cells(text), 1),
+            };
+            let [label, ..] = cells[..] else { return None };
+            let value = *cells
+                .get(column)
+                .filter(|_| row.is_some() || cells.len() == 2)?;
+            let said = sign(value).filter(|_| row.is_some_and(|row| row.has_signs()));
+            let value = match said {
+                Some(true) => "yes".to_owned(),
+                Some(false) => "no".to_owned(),
+                None => plain(value),
+            };
+            (plain(label), value)
+        }
         _ => {
             let text = plain_unit(text);
             let (label, value) = text.split_once(':')?;
@@ -74,7 +100,6 @@ fn as_a_value(page: &Page<'_>, question: &str, unit: usize) -> Option<bool> {
         return None;
     }
     let (own, asked) = (content(label), content(question));
-    let mut above = content(page.title_text.unwrap_or_default());
     for heading in page.heading_units(page.block(unit)) {
         above.append(&mut content(&plain(page.unit_text(heading))));
     }

@@ -1,8 +1,11 @@
 //! What decides whether a page states a claim or answers a question, in numbers: what the words say, what the account of
 //! quantities, roles and qualifiers says, and what the entailment model says. Two fitted decisions know them by name.
 
+use std::borrow::Cow;
+
 use entailment::Verdict;
 
+use super::account::change::is_turned;
 use super::account::qualifiers::{self, CLASSES_COUNT, classes};
 use super::account::roles::{are_exchanged, are_swapped};
 use super::account::{Compared, compare};
@@ -10,13 +13,15 @@ use super::claims::is_question;
 use super::entail::{Verdicts, relevance};
 use super::features::Features;
 use super::features::features;
-use super::headed::is_of_another;
+use super::headed::{is_of_another, is_of_another_day};
 use super::passage::statement;
 use super::plain_answer::plain_answer;
 use super::ranked::Ranked;
-use super::reservations::is_withdrawn;
+use super::reservations::{is_excepted, is_less_often, is_of_the_past, is_withdrawn};
+use super::tabled::TableRow;
 use crate::evidence::Relation;
 use crate::evidence::reading::page::Page;
+use crate::evidence::reading::text::unstruck;
 use crate::evidence::reading::words::{does, known};
 use crate::markdown::PassageKind;
 
@@ -34,7 +39,7 @@ features! {
         q_all, q_same, q_within, q_differs, q_missing,
         /// Roles turned round in the best unit; names or numbers in each other's places.
         swapped, exchanged,
-        /// The best unit stands under the name of something else.
+        /// The best unit stands under the name of something else, or tells of what is no more, or excepts it.
         elsewhere,
         /// The page itself says yes (1) or no (-1) to it in so many words.
         plainly,
@@ -87,7 +92,7 @@ impl Account {
         question: &str,
         likely: f64,
         ranked: &[Ranked],
-        verdicts: Option<&Verdicts>,
+        (verdicts, as_claim): (Option<&Verdicts>, bool),
     ) -> Account {
         let Some(best) = ranked.first() else {
             return Account::default();
@@ -110,7 +115,9 @@ impl Account {
         );
         // What was withdrawn beside it is no evidence for either side.
         units.retain(|other| *other == unit || !is_withdrawn(page.unit_text(*other)));
-        let texts: Vec<&str> = units.iter().map(|unit| page.unit_text(*unit)).collect();
+        let texts = units.iter().map(|unit| unstruck(page.unit_text(*unit)));
+        let texts: Vec<Cow<'_, str>> = texts.collect();
+        let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
         let compared = compare(question, &texts);
         let own = statement(page, unit);
         let mut account = Account {
@@ -137,14 +144,21 @@ impl Account {
         signals.q_differs = count(Relation::Differs);
         signals.q_missing = count(Relation::NotFound);
         signals.swapped = f64::from(u8::from(are_swapped(question, &own)));
-        signals.exchanged = f64::from(u8::from(are_exchanged(question, &own)));
+        let is_exchanged = are_exchanged(question, &own) || is_turned(question, &own);
+        signals.exchanged = f64::from(u8::from(is_exchanged));
         signals.plainly = match account.plain_answer {
             Some((_, true)) => 1.0,
             Some((_, false)) => -1.0,
             None => 0.0,
         };
         signals.asks = f64::from(u8::from(is_question(question)));
-        signals.elsewhere = f64::from(u8::from(is_of_another(page, question, unit)));
+        let row = TableRow::of(page, unit);
+        let is_elsewhere = is_of_another(page, question, unit)
+            || is_of_another_day(page, question, unit)
+            || row.is_some_and(|row| row.is_of_another(question, as_claim))
+            || is_less_often(question, &own)
+            || as_claim && (is_of_the_past(question, &own) || is_excepted(question, &own));
+        signals.elsewhere = f64::from(u8::from(is_elsewhere));
         signals.verbatim = f64::from(u8::from(stands_verbatim(question, page, ranked)));
         signals.is_question = f64::from(u8::from(own.ends_with(['?', '？'])));
         signals.is_heading = f64::from(u8::from(block.kind == PassageKind::Heading));
@@ -156,6 +170,16 @@ impl Account {
         account.claimed = std::array::from_fn(|at| asked[at] && !stated[at]);
         account.stated = std::array::from_fn(|at| stated[at] && !asked[at]);
         account
+    }
+
+    /// A bound of the passage leaves what is asked open: three beside "up to four". No other quantity differs.
+    pub(crate) fn leaves_open(&self) -> bool {
+        let is_open = |one: &Compared| {
+            let found = one.found.as_ref().filter(|(at, _)| *at == 0);
+            one.relation == Relation::NotFound
+                && found.is_some_and(|(_, found)| found.low < found.high)
+        };
+        self.signals.q_differs == 0.0 && self.compared.iter().any(is_open)
     }
 
     /// In the order of [`names`].

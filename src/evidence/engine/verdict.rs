@@ -10,10 +10,11 @@ use super::matching::Matching;
 use super::model::Model;
 use super::question::{Asked, Question};
 use super::ranked::{Doubts, Ranked};
-use super::reservations::{is_hedged, is_withdrawn};
+use super::reservations::{is_hedged, is_left_open, is_withdrawn};
 use super::signals::{Account, stands_verbatim};
 use super::similarity::{compared, similarities};
 use super::summary::decisive;
+use super::tabled::TableRow;
 use crate::evidence::reading::page::Page;
 use crate::evidence::{Depth, Label, Relation, TrainingRow};
 use crate::markdown::PassageKind;
@@ -35,6 +36,8 @@ const HEADER_PENALTY: f64 = 2.0;
 const LEAD_IN_PENALTY: f64 = 0.4;
 /// What the page itself has withdrawn.
 const WITHDRAWN_PENALTY: f64 = 6.0;
+/// Of a row or column that is another's.
+const ELSEWHERE_PENALTY: f64 = 3.0;
 /// The sets that the model is fitted to ask for few prices.
 const MONEY_WORTH: f64 = 0.7;
 /// From this probability on, the entailment model denies a claim that a passage has nearly word for word.
@@ -126,7 +129,8 @@ impl Judge<'_> {
         look: Look,
         verdicts: Option<&Verdicts>,
     ) -> Judgement {
-        let mut account = Account::of(self.page, text, look.likely, &look.ranked, verdicts);
+        let read = (verdicts, look.as_claim());
+        let mut account = Account::of(self.page, text, look.likely, &look.ranked, read);
         if !look.as_claim() {
             // What is asked for is no yes.
             account.plain_answer = None;
@@ -262,6 +266,11 @@ impl Judge<'_> {
                 Label::Contradicted
             }
             label if judgement.account.signals.verbatim > 0.0 && !is_question => label,
+            Label::Supported | Label::PartiallySupported | Label::Contradicted
+                if judgement.as_claim() && is_left_open(text) && !judgement.asks_whether() =>
+            {
+                Label::Weak
+            }
             Label::Supported if is_heading => Label::PartiallySupported,
             Label::PartiallySupported if is_heading && best.candidate.features.hasans == 0.0 => {
                 Label::Weak
@@ -294,6 +303,18 @@ impl Judge<'_> {
                 Asked::YesNo => Asking::new(&as_statement(text)),
                 _ => Asking::new(text),
             };
+            let is_elsewhere = |unit| {
+                let row = TableRow::of(self.page, unit);
+                row.is_some_and(|row| row.is_of_another(text, look.as_claim()))
+            };
+            let elsewhere: Vec<bool> = (look.ranked.iter().take(plan.alone))
+                .map(|ranked| is_elsewhere(ranked.candidate.unit))
+                .collect();
+            for (ranked, is_elsewhere) in look.ranked.iter_mut().zip(elsewhere) {
+                if is_elsewhere {
+                    ranked.score -= ELSEWHERE_PENALTY;
+                }
+            }
             self.read_by(plan, &mut asking, &mut look.ranked)
         });
         (look, verdicts)
@@ -387,12 +408,22 @@ impl Judgement {
         self.is_claim || self.asked == Asked::YesNo
     }
 
+    /// What is asked is whether something is open.
+    fn asks_whether(&self) -> bool {
+        const OPEN: [&str; 8] = [
+            "whether", "unknown", "known", "unclear", "clear", "decided", "certain", "early",
+        ];
+        let mut terms = self.terms.iter();
+        terms.any(|(term, _)| OPEN.contains(&&*term.to_lowercase()))
+    }
+
     fn label(&self, section: &Section, denial: &Section) -> Label {
         let signals = &self.account.signals;
         if signals.verbatim > 0.0 {
             Label::Supported
-        } else if self.is_denied()
-            || self.denial >= denial.plain(self.asked) && self.denial > self.support
+        } else if !self.account.leaves_open()
+            && (self.is_denied()
+                || self.denial >= denial.plain(self.asked) && self.denial > self.support)
         {
             Label::Contradicted
         } else if self.support >= section.plain(self.asked) && !self.is_vetoed() {

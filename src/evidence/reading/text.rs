@@ -67,6 +67,22 @@ pub(crate) fn plain_unit(markdown: &str) -> String {
     }
 }
 
+/// The text with blanks in the place of what is struck out, byte for byte.
+pub(crate) fn unstruck(markdown: &str) -> Cow<'_, str> {
+    const MARK: &str = "~~";
+    let mut text = Cow::Borrowed(markdown);
+    let mut at = 0;
+    while let Some(start) = markdown[at..].find(MARK).map(|start| at + start) {
+        let Some(length) = markdown[start + MARK.len()..].find(MARK) else {
+            break;
+        };
+        at = start + MARK.len() + length + MARK.len();
+        text.to_mut()
+            .replace_range(start..at, &" ".repeat(at - start));
+    }
+    text
+}
+
 /// The cells of a table's row. A pipe in a cell is escaped.
 pub(crate) fn cells(row: &str) -> Vec<&str> {
     let row = row.trim();
@@ -509,6 +525,12 @@ mod tests {
             .map(|word| word.begins)
             .collect();
         assert_eq!(begins, [true, false, true]);
+    }
+
+    #[test]
+    fn what_is_struck_out_is_left_out() {
+        assert_eq!(unstruck("It is ~~£129~~ £99."), "It is           £99.");
+        assert_eq!(unstruck("a ~~ b"), "a ~~ b");
     }
 
     #[test]

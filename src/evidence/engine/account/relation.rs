@@ -1,6 +1,7 @@
 //! Whether one quantity agrees with another: of the same kind, and with values that the other leaves open.
 
 use super::quantities::{Kind, Quantity};
+use super::units::Dimension;
 use crate::evidence::Relation;
 
 impl Quantity {
@@ -89,8 +90,9 @@ impl Quantity {
 
     /// The same amount, whatever the words around it leave open.
     fn has_value_of(&self, other: &Quantity) -> bool {
+        let slack = self.slack_of_months(other).max(1e-9);
         let (one, other) = (self.value(), other.value());
-        (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
+        (one - other).abs() <= slack * one.abs().max(other.abs())
     }
 
     fn value(&self) -> f64 {
@@ -122,9 +124,20 @@ impl Quantity {
             (Kind::Measured(_), Kind::Measured(_))
         ) && self.written != found.written;
         if is_converted && self.low != found.low && self.scale() != found.scale() {
-            0.02
+            self.slack_of_months(found).max(0.02)
         } else {
             0.0
+        }
+    }
+
+    /// Eight weeks are called two months.
+    fn slack_of_months(&self, other: &Quantity) -> f64 {
+        const WEEK: f64 = 604_800.0;
+        const MONTH: f64 = 2_630_016.0;
+        let is_duration = self.kind == Kind::Measured(Dimension::Duration) && self.is_like(other);
+        match (self.factor, other.factor) {
+            (WEEK, MONTH) | (MONTH, WEEK) if is_duration => 0.09,
+            _ => 0.0,
         }
     }
 

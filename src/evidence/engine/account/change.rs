@@ -1,0 +1,143 @@
+//! A change from one value to another: which was before, which came after. "Rose to 51 from 47" and "47, compared with 51"
+//! say opposite things with the same numbers.
+
+use super::quantities::{Kind, Quantity, quantities};
+
+const BESIDE: [&str; 9] = [
+    "compared with",
+    "compared to",
+    "against",
+    "versus",
+    "up from",
+    "down from",
+    "after",
+    "from",
+    "vs",
+];
+const RISES: [&str; 12] = [
+    "rose",
+    "rises",
+    "risen",
+    "rise",
+    "increased",
+    "increases",
+    "grew",
+    "grows",
+    "grown",
+    "climbed",
+    "climbs",
+    "gained",
+];
+const FALLS: [&str; 12] = [
+    "fell",
+    "falls",
+    "fallen",
+    "fall",
+    "dropped",
+    "drops",
+    "declined",
+    "declines",
+    "decreased",
+    "decreases",
+    "shrank",
+    "slipped",
+];
+
+/// The value before and the one after.
+#[derive(Clone, Debug)]
+struct Change {
+    old: Quantity,
+    new: Quantity,
+}
+
+fn change(text: &str) -> Option<Change> {
+    let found: Vec<Quantity> = (quantities(text).into_iter())
+        .filter(|one| matches!(one.kind, Kind::Measured(_) | Kind::Count(_)))
+        .collect();
+    let lower = text.to_ascii_lowercase();
+    found.windows(2).find_map(|pair| {
+        let [one, other] = pair else { return None };
+        let between = lower.get(one.range.end..other.range.start)?;
+        let between = between.trim_matches(|c: char| !c.is_alphabetic());
+        let before = lower[..one.range.start].trim_end_matches(|c: char| !c.is_alphabetic());
+        let is_behind = |word: &str| {
+            let rest = before.strip_suffix(word);
+            rest.is_some_and(|rest| !rest.ends_with(char::is_alphabetic))
+        };
+        // What is counted may stand behind the number: "47 cases, compared with 51".
+        let says = |words: &str| {
+            let rest = between.strip_suffix(words);
+            rest.is_some_and(|rest| {
+                rest.split_whitespace().count() <= 4 && !rest.ends_with(char::is_alphabetic)
+            })
+        };
+        let (old, new) = if is_behind("from") && says("to") {
+            (one, other)
+        } else if BESIDE.iter().any(|words| says(words)) {
+            (other, one)
+        } else {
+            return None;
+        };
+        Some(Change {
+            old: old.clone(),
+            new: new.clone(),
+        })
+    })
+}
+
+/// Whether a claim has the values of a change in the other order than a passage, or calls a fall a rise.
+pub(crate) fn is_turned(claim: &str, passage: &str) -> bool {
+    let Some(claimed) = change(claim) else {
+        return false;
+    };
+    let Some(stated) = change(passage) else {
+        return false;
+    };
+    let same = |one: &Quantity, other: &Quantity| {
+        let (one, other) = (one.written * one.factor, other.written * other.factor);
+        (one - other).abs() <= 1e-6 * one.abs().max(other.abs())
+    };
+    let is_other_order = same(&claimed.old, &stated.new) && same(&claimed.new, &stated.old);
+    let is_same_order = same(&claimed.old, &stated.old) && same(&claimed.new, &stated.new);
+    if same(&claimed.old, &claimed.new) {
+        return false;
+    }
+    let lower = claim.to_lowercase();
+    let says = |list: &[&str]| {
+        let mut words = lower.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| list.contains(&word))
+    };
+    let rises = claimed.new.written * claimed.new.factor > claimed.old.written * claimed.old.factor;
+    let is_misnamed = match (says(&RISES), says(&FALLS)) {
+        (true, false) => !rises,
+        (false, true) => rises,
+        _ => false,
+    };
+    is_other_order || is_same_order && is_misnamed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_has_a_direction() {
+        let check = |claim: &str, passage: &str, expected: bool| {
+            assert_eq!(is_turned(claim, passage), expected, "{claim} / {passage}");
+        };
+        let income = "Net income was $47.9 million, compared with $51.2 million a year earlier.";
+        check(
+            "Net income rose to $51.2 million from $47.9 million.",
+            income,
+            true,
+        );
+        check("Net income fell to $47.9m from $51.2m.", income, false);
+        check("Net income rose to $47.9m from $51.2m.", income, true);
+        check("Net income fell from $51.2m to $47.9m.", income, false);
+        check("Net income was $47.9m.", income, false);
+        let cases = "It counted 51 cases, up from 47 cases in May.";
+        check("Cases rose from 47 to 51.", cases, false);
+        check("Cases fell from 51 to 47.", cases, true);
+        check("It moved from 12 rooms to 14 rooms.", cases, false);
+    }
+}

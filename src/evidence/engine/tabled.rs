@@ -1,0 +1,247 @@
+//! What the cells of a table's row say by the names of their row and column: whether they are another's than what is asked
+//! about, and what a sign says ("✓", "–").
+
+use std::collections::BTreeSet;
+
+use crate::evidence::reading::page::Page;
+use crate::evidence::reading::text::{cells, content, is_negation, number, plain, stem, words};
+use crate::markdown::PassageKind;
+
+/// Rows of one table that are looked at.
+const ROWS_MAX: usize = 200;
+const YES: [&str; 8] = ["✓", "✔", "✔️", "✅", "☑", "☑️", "●", "•"];
+const NO: [&str; 10] = ["–", "—", "-", "✗", "✘", "✕", "✖", "✖️", "×", "❌"];
+
+/// What a sign in a cell says. A dash says no where other cells say yes, else nothing.
+pub(crate) fn sign(cell: &str) -> Option<bool> {
+    let cell = cell.trim();
+    if YES.contains(&cell) {
+        return Some(true);
+    }
+    NO.contains(&cell).then_some(false)
+}
+
+/// A row of a table with a header.
+pub(crate) struct TableRow<'a> {
+    page: &'a Page<'a>,
+    header_block: usize,
+    unit: usize,
+    pub(crate) header: Vec<&'a str>,
+    pub(crate) cells: Vec<&'a str>,
+}
+
+impl<'a> TableRow<'a> {
+    pub(crate) fn of(page: &'a Page<'_>, unit: usize) -> Option<TableRow<'a>> {
+        let block = page.block(unit);
+        let header = page.context_unit(block)?;
+        let header_block = block.context?;
+        (block.kind == PassageKind::Row && page.is_header(header)).then(|| TableRow {
+            page,
+            header_block,
+            unit,
+            header: cells(page.unit_text(header)),
+            cells: cells(page.unit_text(unit)),
+        })
+    }
+
+    /// The rows of the table, the own one among them.
+    fn rows(&self) -> impl Iterator<Item = Vec<&'a str>> {
+        let blocks = self.page.blocks.blocks[self.header_block + 1..].iter();
+        let rows = blocks.take_while(|block| {
+            block.kind == PassageKind::Row && block.context == Some(self.header_block)
+        });
+        rows.take(ROWS_MAX)
+            .map(|block| cells(&self.page.text[block.range.clone()]))
+    }
+
+    /// Whether its signs are signs: one cell of the table says yes.
+    pub(crate) fn has_signs(&self) -> bool {
+        let mut all = self.rows().flatten();
+        all.any(|cell| sign(cell) == Some(true) || plain(cell).eq_ignore_ascii_case("yes"))
+    }
+
+    /// The columns behind the first whose own words, which not all columns have, are all asked for.
+    pub(crate) fn named(&self, asked: &BTreeSet<String>) -> Vec<usize> {
+        let telling = self.telling();
+        let named = telling.iter().enumerate().skip(1);
+        named
+            .filter(|(_, words)| !words.is_empty() && words.is_subset(asked))
+            .map(|(at, _)| at)
+            .collect()
+    }
+
+    /// The words of each column's name that not all columns behind the first have.
+    fn telling(&self) -> Vec<BTreeSet<String>> {
+        let names: Vec<BTreeSet<String>> = self.header.iter().map(|name| name_of(name)).collect();
+        let is_of_all =
+            |word: &String| names.len() > 2 && names[1..].iter().all(|name| name.contains(word));
+        let telling = names.iter().map(|name| {
+            let own = name.iter().filter(|word| !is_of_all(word));
+            own.cloned().collect()
+        });
+        telling.collect()
+    }
+
+    /// What is asked names another row of the table and not this one, or another column than the one with what is asked.
+    pub(crate) fn is_of_another(&self, question: &str, as_claim: bool) -> bool {
+        let asked = named_in(question);
+        // What a question for a value names is seldom that value.
+        self.is_another_row(&asked)
+            || as_claim && self.is_another_column(question, &asked)
+            || self.is_denied(question, &asked)
+    }
+
+    fn is_another_row(&self, asked: &BTreeSet<String>) -> bool {
+        let own = name_of(self.cells.first().copied().unwrap_or_default());
+        let of_own: BTreeSet<&String> = own.intersection(asked).collect();
+        let here = named_in(&plain(self.page.unit_text(self.unit)));
+        let mut others = self.rows();
+        others.any(|cells| {
+            let other = name_of(cells.first().copied().unwrap_or_default());
+            let more: Vec<&String> = other.difference(&own).collect();
+            let has_own = of_own.iter().all(|word| other.contains(*word));
+            !more.is_empty()
+                && has_own
+                && other.is_subset(asked)
+                && (of_own.is_empty() || more.iter().all(|word| !here.contains(*word)))
+        })
+    }
+
+    /// A number or name of what is asked stands in this row, and not in the column that is asked for.
+    fn is_another_column(&self, question: &str, asked: &BTreeSet<String>) -> bool {
+        let named = self.named(asked);
+        let telling = self.telling();
+        let labels: BTreeSet<String> = (self.header.iter())
+            .chain(self.cells.first())
+            .flat_map(|name| content(&plain(name)))
+            .collect();
+        let values: Vec<String> = values_of(question)
+            .into_iter()
+            .filter(|value| !labels.contains(value))
+            .collect();
+        let has = |column: usize| {
+            let cell = self.cells.get(column).copied().unwrap_or_default();
+            let cell = content(&plain(cell));
+            values.iter().any(|value| cell.contains(value))
+        };
+        let is_unnamed = |column: usize| {
+            let own = telling.get(column);
+            own.is_some_and(|words| !words.is_empty() && words.is_disjoint(asked))
+        };
+        !named.is_empty()
+            && !named.iter().any(|column| has(*column))
+            && (1..self.cells.len()).any(|column| is_unnamed(column) && has(column))
+    }
+
+    /// The sign in the only column that is asked for says no.
+    fn is_denied(&self, question: &str, asked: &BTreeSet<String>) -> bool {
+        let [column] = self.named(asked)[..] else {
+            return false;
+        };
+        let cell = self.cells.get(column).copied().unwrap_or_default();
+        let negates = words(question)
+            .iter()
+            .any(|word| is_negation(&word.text.to_lowercase()));
+        sign(cell) == Some(false) && !negates && self.has_signs()
+    }
+}
+
+/// The words of a name, without what stands in brackets behind it.
+fn name_of(cell: &str) -> BTreeSet<String> {
+    let cell = plain(cell);
+    let name = cell.split(['(', '[']).next().unwrap_or_default();
+    named_in(if name.trim().is_empty() { &cell } else { name })
+}
+
+/// What tells rows apart: "very common" is no "common".
+fn named_in(text: &str) -> BTreeSet<String> {
+    const VERY: &str = "very";
+    let mut named = content(text);
+    if words(text)
+        .iter()
+        .any(|word| word.text.eq_ignore_ascii_case(VERY))
+    {
+        named.insert(VERY.to_owned());
+    }
+    named
+}
+
+/// Numbers, and words with a capital that do not begin the text.
+fn values_of(question: &str) -> Vec<String> {
+    let words = words(question);
+    let values = words.iter().enumerate().filter_map(|(at, word)| {
+        let is_name = at > 0 && word.text.starts_with(char::is_uppercase);
+        number(word.text).or_else(|| is_name.then(|| stem(word.text)))
+    });
+    values.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::Source;
+
+    fn is_of_another(table: &str, row: usize, question: &str) -> bool {
+        let page = Page::of(&Source::of_text(table), &[]);
+        let rows = (0..page.units.len()).filter_map(|unit| TableRow::of(&page, unit));
+        let row = rows.into_iter().nth(row).expect("a row");
+        row.is_of_another(question, !question.starts_with("Wh"))
+    }
+
+    #[test]
+    fn a_sign_is_of_its_column() {
+        let plans = "| Feature | Free | Team | Business |\n|---|---|---|---|\n| SSO | – | – | ✓ |\n| Export | ✓ | ✓ | ✓ |";
+        let check = |row, question: &str, expected| {
+            assert_eq!(is_of_another(plans, row, question), expected, "{question}");
+        };
+        check(0, "The Team plan includes SSO.", true);
+        check(0, "The Team plan does not include SSO.", false);
+        check(0, "The Business plan includes SSO.", false);
+        check(1, "The Team plan includes export.", false);
+        check(0, "Which plans have SSO?", false);
+        let blank = "| Year | Gold | Silver |\n|---|---|---|\n| 1990 | – | 2 |";
+        assert!(!is_of_another(blank, 0, "It had gold in 1990."));
+    }
+
+    #[test]
+    fn a_value_is_of_its_column() {
+        let check = |table: &str, question: &str, expected| {
+            assert_eq!(is_of_another(table, 0, question), expected, "{question}");
+        };
+        let armies = "| | Allied army | Royal army |\n|---|---|---|\n| Commander | Renn | Duval |\n| Men | 12,000 | 8,700 |";
+        check(armies, "Count Renn commanded the Royal army.", true);
+        check(armies, "Count Renn commanded the Allied army.", false);
+        check(armies, "Who commanded the Royal army?", false);
+        let prices = "| Ticket | Online | Door |\n|---|---|---|\n| Family | £31.00 | £34.00 |";
+        check(prices, "A family pays £31.00 at the door.", true);
+        check(prices, "A family pays £34.00 at the door.", false);
+        check(prices, "A family pays £31.00.", false);
+        let limits = "| Name | Default | Maximum |\n|---|---|---|\n| timeout | 5000 | 30000 |";
+        check(limits, "The default timeout is 30000.", true);
+        check(
+            limits,
+            "The timeout is 5000 by default and 30000 at maximum.",
+            false,
+        );
+    }
+
+    #[test]
+    fn a_value_is_of_its_row() {
+        let check = |table: &str, row, question: &str, expected| {
+            assert_eq!(is_of_another(table, row, question), expected, "{question}");
+        };
+        let towns = "| Town | Bikes |\n|---|---|\n| Ghent | 450 |\n| Leuven | 200 |";
+        check(towns, 0, "Leuven has 450 bikes.", true);
+        check(towns, 0, "Ghent has 450 bikes.", false);
+        check(towns, 0, "One of the towns has 450 bikes.", false);
+        check(towns, 0, "Ghent has more bikes than Leuven.", false);
+        let roads = "| Road | From, to | State |\n|---|---|---|\n| Canal Street | Mill Lane to Lock Road | closed |\n| Lock Road | all of it | open |";
+        check(roads, 0, "Lock Road is closed.", true);
+        check(roads, 0, "Canal Street is closed from Lock Road.", false);
+        let effects = "| How often | What |\n|---|---|\n| Very common (more than 1 in 10) | nausea |\n| Common (up to 1 in 10) | dry mouth |";
+        check(effects, 1, "Dry mouth is very common.", true);
+        check(effects, 1, "Dry mouth is common.", false);
+        check(effects, 0, "Nausea is very common.", false);
+        check(effects, 0, "Nausea is common.", false);
+    }
+}
