@@ -55,9 +55,16 @@ fn change(text: &str) -> Option<Change> {
         .filter(|one| matches!(one.kind, Kind::Measured(_) | Kind::Count(_)))
         .collect();
     let lower = text.to_ascii_lowercase();
-    found.windows(2).find_map(|pair| {
-        let [one, other] = pair else { return None };
-        let between = lower.get(one.range.end..other.range.start)?;
+    (1..found.len()).find_map(|at| {
+        let other = &found[at];
+        // "$47.9 million, or $0.88 a share, compared with $51.2 million": the one of its size.
+        let size = |one: &Quantity| (one.written * one.factor).abs().max(1e-9).ln();
+        let distance = |one: &Quantity| (size(one) - size(other)).abs();
+        let alike = found[at.saturating_sub(3)..at].iter();
+        let one = alike
+            .filter(|one| is_one_kind(one, other) && distance(one) < 3.0)
+            .min_by(|one, two| distance(one).total_cmp(&distance(two)))?;
+        let between = lower.get(found[at - 1].range.end..other.range.start)?;
         let between = between.trim_matches(|c: char| !c.is_alphabetic());
         let before = lower[..one.range.start].trim_end_matches(|c: char| !c.is_alphabetic());
         let is_behind = |word: &str| {
@@ -83,6 +90,10 @@ fn change(text: &str) -> Option<Change> {
             new: new.clone(),
         })
     })
+}
+
+fn is_one_kind(one: &Quantity, other: &Quantity) -> bool {
+    one.is_like(other) || matches!((&one.kind, &other.kind), (Kind::Count(_), Kind::Count(_)))
 }
 
 /// Whether a claim has the values of a change in the other order than a passage, or calls a fall a rise.
@@ -135,6 +146,17 @@ mod tests {
         check("Net income rose to $47.9m from $51.2m.", income, true);
         check("Net income fell from $51.2m to $47.9m.", income, false);
         check("Net income was $47.9m.", income, false);
+        let shares = "Net income of $47.9 million, or $0.88 per share, compared with $51.2 million, or $0.93.";
+        check(
+            "Net income rose to $51.2 million from $47.9 million.",
+            shares,
+            true,
+        );
+        check(
+            "Net income fell to $47.9 million from $51.2 million.",
+            shares,
+            false,
+        );
         let cases = "It counted 51 cases, up from 47 cases in May.";
         check("Cases rose from 47 to 51.", cases, false);
         check("Cases fell from 51 to 47.", cases, true);
