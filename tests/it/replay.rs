@@ -371,9 +371,10 @@ fn an_answer_that_is_lost_was_still_charged_for() {
     let store = &rig.app().store;
     let due = rig.wait(store.read(move |snapshot| snapshot.due(DueKind::Blob, ever, 100)));
     let payments = rig.wait(store.read(|snapshot| snapshot.payments_after(None, 1)));
-    let (key, _) = payments.expect("reads").pop().expect("the payment");
+    let (key, payment) = payments.expect("reads").pop().expect("the payment");
+    let page = payment.answer.map(|answer| answer.page);
     let lost = store.write(move |tables| {
-        tables.drop_goods(key, ever)?;
+        tables.drop_settled_answer(key, page, ever)?;
         let mut due = due?.into_iter();
         due.try_for_each(|due| tables.sweep_blob(due, ever))
     });
