@@ -116,7 +116,9 @@ pub(crate) fn is_withdrawn(text: &str) -> bool {
 
 /// Whether the lead-in of a list denies or forbids what its items say: "Do not take it if you:".
 pub(crate) fn denies_what_follows(lead_in: &str) -> bool {
-    let is_lead_in = lead_in.trim_end().ends_with([':', '：', '…']);
+    // A longer one would take the place of what follows.
+    const BYTES_MAX: usize = 300;
+    let is_lead_in = lead_in.len() <= BYTES_MAX && lead_in.trim_end().ends_with([':', '：', '…']);
     let mut words = lead_in.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’');
     is_lead_in
         && words.any(|word| {

@@ -7,8 +7,11 @@ use crate::evidence::reading::page::Page;
 use crate::evidence::reading::text::{cells, content, is_negation, number, plain, stem, words};
 use crate::markdown::PassageKind;
 
-/// Rows of one table that are looked at.
+/// Rows of one table that are looked at, and the bytes of each: a page may be one table of long rows.
 const ROWS_MAX: usize = 200;
+const ROW_BYTES_MAX: usize = 2_000;
+/// What is longer names no row.
+const NAME_BYTES_MAX: usize = 120;
 const YES: [&str; 8] = ["✓", "✔", "✔️", "✅", "☑", "☑️", "●", "•"];
 const NO: [&str; 10] = ["–", "—", "-", "✗", "✘", "✕", "✖", "✖️", "×", "❌"];
 
@@ -35,12 +38,15 @@ impl<'a> TableRow<'a> {
         let block = page.block(unit);
         let header = page.context_unit(block)?;
         let header_block = block.context?;
-        (block.kind == PassageKind::Row && page.is_header(header)).then(|| TableRow {
+        let (names, text) = (page.unit_text(header), page.unit_text(unit));
+        let is_short = names.len() <= ROW_BYTES_MAX && text.len() <= ROW_BYTES_MAX;
+        let is_row = block.kind == PassageKind::Row && page.is_header(header);
+        (is_row && is_short).then(|| TableRow {
             page,
             header_block,
             unit,
-            header: cells(page.unit_text(header)),
-            cells: cells(page.unit_text(unit)),
+            header: cells(names),
+            cells: cells(text),
         })
     }
 
@@ -51,13 +57,14 @@ impl<'a> TableRow<'a> {
             block.kind == PassageKind::Row && block.context == Some(self.header_block)
         });
         rows.take(ROWS_MAX)
+            .filter(|block| block.range.len() <= ROW_BYTES_MAX)
             .map(|block| cells(&self.page.text[block.range.clone()]))
     }
 
     /// Whether its signs are signs: one cell of the table says yes.
     pub(crate) fn has_signs(&self) -> bool {
         let mut all = self.rows().flatten();
-        all.any(|cell| sign(cell) == Some(true) || plain(cell).eq_ignore_ascii_case("yes"))
+        all.any(|cell| sign(cell) == Some(true) || cell.eq_ignore_ascii_case("yes"))
     }
 
     /// The columns behind the first whose own words, which not all columns have, are all asked for.
@@ -93,6 +100,9 @@ impl<'a> TableRow<'a> {
 
     fn is_another_row(&self, asked: &BTreeSet<String>) -> bool {
         let own = name_of(self.cells.first().copied().unwrap_or_default());
+        if own.is_empty() {
+            return false;
+        }
         let of_own: BTreeSet<&String> = own.intersection(asked).collect();
         let here = named_in(&plain(self.page.unit_text(self.unit)));
         let mut others = self.rows();
@@ -148,6 +158,9 @@ impl<'a> TableRow<'a> {
 
 /// The words of a name, without what stands in brackets behind it.
 fn name_of(cell: &str) -> BTreeSet<String> {
+    if cell.len() > NAME_BYTES_MAX {
+        return BTreeSet::new();
+    }
     let cell = plain(cell);
     let name = cell.split(['(', '[']).next().unwrap_or_default();
     named_in(if name.trim().is_empty() { &cell } else { name })

@@ -70,17 +70,22 @@ pub(crate) fn plain_unit(markdown: &str) -> String {
 /// The text with blanks in the place of what is struck out, byte for byte.
 pub(crate) fn unstruck(markdown: &str) -> Cow<'_, str> {
     const MARK: &str = "~~";
-    let mut text = Cow::Borrowed(markdown);
-    let mut at = 0;
-    while let Some(start) = markdown[at..].find(MARK).map(|start| at + start) {
-        let Some(length) = markdown[start + MARK.len()..].find(MARK) else {
-            break;
-        };
-        at = start + MARK.len() + length + MARK.len();
-        text.to_mut()
-            .replace_range(start..at, &" ".repeat(at - start));
+    let mut parts = markdown.split(MARK);
+    let mut text = match parts.next() {
+        Some(first) if first.len() < markdown.len() => first.to_owned(),
+        _ => return Cow::Borrowed(markdown),
+    };
+    while let Some(part) = parts.next() {
+        if let Some(next) = parts.next() {
+            text.extend(std::iter::repeat_n(' ', part.len() + 2 * MARK.len()));
+            text.push_str(next);
+        } else {
+            // The last mark opens nothing.
+            text.push_str(MARK);
+            text.push_str(part);
+        }
     }
-    text
+    Cow::Owned(text)
 }
 
 /// The cells of a table's row. A pipe in a cell is escaped.
@@ -531,6 +536,9 @@ mod tests {
     fn what_is_struck_out_is_left_out() {
         assert_eq!(unstruck("It is ~~£129~~ £99."), "It is           £99.");
         assert_eq!(unstruck("a ~~ b"), "a ~~ b");
+        assert_eq!(unstruck("~~a~~b~~c"), "     b~~c");
+        let many = "~~é".repeat(500_000);
+        assert_eq!(unstruck(&many).len(), many.len());
     }
 
     #[test]
