@@ -3,6 +3,7 @@
 
 use super::quantities::{Kind, Quantity, quantities};
 
+/// What parts the value after a change from the one before it.
 const BESIDE: [&str; 9] = [
     "compared with",
     "compared to",
@@ -14,6 +15,8 @@ const BESIDE: [&str; 9] = [
     "from",
     "vs",
 ];
+/// Logarithm of how many times one value of a change may be the other: twenty.
+const SIZES_APART_MAX: f64 = 3.0;
 const RISES: [&str; 12] = [
     "rose",
     "rises",
@@ -62,7 +65,7 @@ fn change(text: &str) -> Option<Change> {
         let distance = |one: &Quantity| (size(one) - size(other)).abs();
         let alike = found[at.saturating_sub(3)..at].iter();
         let one = alike
-            .filter(|one| is_one_kind(one, other) && distance(one) < 3.0)
+            .filter(|one| is_one_kind(one, other) && distance(one) < SIZES_APART_MAX)
             .min_by(|one, two| distance(one).total_cmp(&distance(two)))?;
         let between = lower.get(found[at - 1].range.end..other.range.start)?;
         let between = between.trim_matches(|c: char| !c.is_alphabetic());

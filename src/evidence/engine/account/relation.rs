@@ -1,7 +1,7 @@
 //! Whether one quantity agrees with another: of the same kind, and with values that the other leaves open.
 
 use super::quantities::{Kind, Quantity};
-use super::units::Dimension;
+use super::units::unit;
 use crate::evidence::Relation;
 
 impl Quantity {
@@ -132,12 +132,14 @@ impl Quantity {
 
     /// Eight weeks are called two months.
     fn slack_of_months(&self, other: &Quantity) -> f64 {
-        const WEEK: f64 = 604_800.0;
-        const MONTH: f64 = 2_630_016.0;
-        let is_duration = self.kind == Kind::Measured(Dimension::Duration) && self.is_like(other);
-        match (self.factor, other.factor) {
-            (WEEK, MONTH) | (MONTH, WEEK) if is_duration => 0.09,
-            _ => 0.0,
+        let is_in = |one: &Quantity, name| {
+            let of_name = unit(name).map(|(dimension, factor)| (Kind::Measured(dimension), factor));
+            of_name == Some((one.kind.clone(), one.factor))
+        };
+        let are = |one, other| is_in(one, "week") && is_in(other, "month");
+        match are(self, other) || are(other, self) {
+            true => 0.09,
+            false => 0.0,
         }
     }
 
