@@ -65,9 +65,9 @@ FALLS = "q_differs swapped exchanged elsewhere numconf unabs un_num un_name ordc
 BESIDE_THE_MODEL = ("e_", "is_", "likely")
 #: The share of SQuAD's questions labelled `supported` that must be answered, by section; as many with an answer as without.
 RIGHT = {"": 0.80, ".words": 0.72}
-#: The most false rows that may be labelled `supported`, of claims and of questions for yes or no, which are told apart less well;
-#: and the most true ones `contradicted`.
-FALSE_PLAIN, FALSE_PLAIN_ASKED, TRUE_DENIED = 0.085, 0.05, 0.008
+#: The most false rows that may be labelled `supported`, of claims of either set of near-misses and of questions for yes or no, which
+#: are told apart less well; and the most true ones `contradicted`.
+FALSE_PLAIN, FALSE_PLAIN_ASKED, TRUE_DENIED = 0.095, 0.05, 0.008
 #: Sets of FOLDER/data that model.txt is fitted to.
 FITTED = ("squad2_para", "squad2_doc", "qed", "offtopic")
 
@@ -350,7 +350,7 @@ def fit_claims(suffix, names, X, rows, use):
     p, whole = fit(names, X, rows, y, use, True)
     asks = np.array([r.kind == "question" for r in rows])
     near = [~y & ~asks & np.array([r.set == s for r in rows]) for s in ("ours", "others")]
-    plain = bound(lambda b: np.mean([labelled(names, X, p, b)[false].mean() for false in near]) <= FALSE_PLAIN)
+    plain = bound(lambda b: all(labelled(names, X, p, b)[false].mean() <= FALSE_PLAIN for false in near))
     asked = bound(lambda b: labelled(names, X, p, b)[~y & asks].mean() <= FALSE_PLAIN_ASKED)
     partly = min(0.5, plain - 0.05, asked - 0.05)
     supported = labelled(names, X, p, np.where(asks, asked, plain))
