@@ -47,6 +47,7 @@ SETS = {
     "others": "near-misses: true and false statements and questions in nearly the same words, written by others, who never saw "
               "this project's rows",
     "ours": "near-misses written for this project",
+    "cases": "what somebody checks before acting, put in his own words, on 24 pages; nothing is fitted to them",
     "fm2": "Fool Me Twice: claims by players of a game who try to fool one another",
     "wice": "WiCE: claims of many facts from Wikipedia, against the page that they cite",
     "feversym": "FEVER-Symmetric: each claim beside a sentence that states it and one that refutes it",
@@ -101,6 +102,12 @@ def read(folder):
         text = (HERE / "nearmiss" / (r["doc"] + ".md")).read_text()
         rows.append(Row("ours", r["kind"], r["query"], text.split("\n")[0].lstrip("# ").strip(), text, None, r["gold"], r["doc"],
                         r["category"], r["split"] != "dev"))
+    for line in open(HERE / "cases/rows.jsonl"):
+        r = json.loads(line)
+        text = (HERE / f"cases/{r['doc']}.md").read_text()
+        asks = r["kind"] == "question" and r["query"].split()[0] in ("Was", "Has", "Does", "Do")
+        title = next(line.lstrip("# ") for line in text.split("\n") if line.startswith("# "))
+        rows.append(Row("cases", r["kind"], r["query"], title, text, None, r["gold"], r["doc"], "question_yes" if asks else "", weight=0.0))
     documents = json.load(open(folder / "nearmiss/documents.json"))
     for line in open(folder / "nearmiss/nearmiss.jsonl"):
         r = json.loads(line)
@@ -220,12 +227,13 @@ def fit(names, X, rows, y, use, monotone):
     w = np.array([r.weight for r in rows])
     groups = sorted({r.group for r in rows}, key=lambda g: hashlib.sha256(g.encode()).hexdigest())
     fold = np.array([groups.index(r.group) % FOLDS for r in rows])
+    of = lambda at: Fit(names, X[at], y[at], w[at], use, monotone)
     total = np.zeros(len(rows))
     for k in range(FOLDS):
-        total[fold == k] = Fit(names, X[fold != k], y[fold != k], w[fold != k], use, monotone).sum(X[fold == k])
+        total[fold == k] = of((fold != k) & (w > 0)).sum(X[fold == k])
     # One map for all, on sums for rows that the fit did not see.
     sigmoid = LogisticRegression(C=100.0).fit(total[:, None], y, sample_weight=w)
-    whole = Fit(names, X, y, w, use, monotone)
+    whole = of(w > 0)
     whole.slope, whole.offset = sigmoid.coef_[0][0], sigmoid.intercept_[0]
     return 1 / (1 + np.exp(-(whole.slope * total + whole.offset))), whole
 

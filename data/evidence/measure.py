@@ -7,9 +7,10 @@ usage: measure.py --engine 'target/release/context402 evidence --jsonl' [--data 
 needs: Python 3.10, nothing else; no network. The same engine and data give the same figures, except for the CPU time.
 
 FOLDER holds data/ (documents.json.gz and squad2_para, squad2_doc, qed, offtopic, mutated), entailment/ (NAME.dev.jsonl.gz)
-and nearmiss/ (documents.json, nearmiss.jsonl). Without --data only the near-misses and foreign.jsonl beside this script are
-measured. The sets:
+and nearmiss/ (documents.json, nearmiss.jsonl). Without --data only the near-misses, cases/ and foreign.jsonl beside this script
+are measured. The sets:
     others                      near-misses by other writers            ours   near-misses of this project (--split)
+    cases                       what somebody checks before acting, in his own words (cases/)
     squad2_doc squad2_para qed  questions to articles, paragraphs       offtopic mutated   as they say
     fm2 wice feversym bnli squad_claims med (help snli mnli on request)  claims with candidate sentences
     foreign                     a true claim and its negation in twelve languages
@@ -18,9 +19,9 @@ of the row's id (of twins together), so that it's the same each time and a small
 
 Some of the sets are also what the weights are fitted to. The entailment model leaves out one group (or page title) in five,
 by its hash: `held` below. --held claims, the default, keeps only those of fm2, feversym, bnli, squad_claims and med; --held
-all also those of the sets of data/; --held none keeps everything. wice, others and the split dev of ours are fitted to by
-nothing; help, snli and mnli nearly whole. model.txt is fitted to all articles of data/: for unseen ones see train.py --folds
-and figures.json.
+all also those of the sets of data/; --held none keeps everything. It was not trained on wice, others, cases and the split dev of
+ours, and on nearly all of help, snli and mnli. The labels are fitted to wice, others and the dev of ours, to cases nothing is.
+model.txt is fitted to all articles of data/: for unseen ones see train.py --folds and figures.json.
 
 The engine is asked one set at a time, on one thread, and must answer every line in order; an error ends the measurement.
 `--depth` is the member "depth" of each line. --rows writes a JSON object for each row and its answer. --before compares the
@@ -59,7 +60,7 @@ QUESTIONS = ["squad2_doc", "squad2_para", "qed", "offtopic", "mutated"]
 CLAIMS = ["fm2", "wice", "feversym", "bnli", "squad_claims", "med"]
 MORE_CLAIMS = ["help", "snli", "mnli"]
 FITTED = ["fm2", "feversym", "bnli", "squad_claims", "med"]
-SETS = ["others", "ours", *QUESTIONS, *CLAIMS, "foreign"]
+SETS = ["others", "ours", "cases", *QUESTIONS, *CLAIMS, "foreign"]
 SAMPLE = 600
 #: Sets as a user might ask; not those where all rows are true or all are made by rule.
 RELIABILITY = ["others", "ours", "squad2_doc", "squad2_para", "offtopic", "fm2", "wice", "feversym"]
@@ -157,6 +158,14 @@ def of_ours(folder, split):
                              None, excerpt_places(document, row["gold_excerpts"]), name, row["pair"])
 
 
+def of_cases(folder):
+    for line in (folder / "rows.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        text = (folder / f"{row['doc']}.md").read_text()
+        title = next((line.lstrip("# ") for line in text.splitlines() if line.startswith("#")), row["doc"])
+        yield row_of("cases", row["query"], row["kind"], row["query"], title, row["gold"], row["gold"], text, None, (), row["doc"])
+
+
 def of_foreign(path):
     """The language isn't told: the engine finds it."""
     for line in path.read_text().splitlines():
@@ -170,6 +179,8 @@ def load(name, args, documents):
     data = args.data and pathlib.Path(args.data)
     if name == "ours":
         return list(of_ours(pathlib.Path(args.nearmiss), args.split))
+    if name == "cases":
+        return list(of_cases(HERE / "cases"))
     if name == "foreign":
         return list(of_foreign(HERE / "foreign.jsonl"))
     if data is None:
@@ -565,12 +576,12 @@ def options():
 
 def main():
     args = options()
-    names = args.sets.split(",") if args.sets else SETS if args.data else ["ours", "foreign"]
+    names = args.sets.split(",") if args.sets else SETS if args.data else ["ours", "cases", "foreign"]
     _, start = ask(args.engine, [], args.depth)
     sets, cpu, everything, documents = {}, {}, [], {}
     out = open(args.rows, "w") if args.rows else None
     for name in names:
-        limit = args.limit or (None if args.full or name in ("others", "ours", "foreign") else SAMPLE)
+        limit = args.limit or (None if args.full or name in ("others", "ours", "cases", "foreign") else SAMPLE)
         rows = load(name, args, documents)
         if args.held != "none" and name in FITTED or args.held == "all" and name in QUESTIONS:
             rows = [row for row in rows if held(row)]
