@@ -352,7 +352,7 @@ fn transfer_terms(app: &App, confirmations: u64, age_seconds_max: u64) -> Value 
         "age_seconds_max": age_seconds_max,
         "instructions": format!(
             "Transfer the tier's amount of the asset to pay_to, wait for {confirmations} confirmations, and repeat this request with \
-             the transaction's hash in X-Service-Payment-Hash. {rule} {} needs no such care.",
+             the transaction's hash in X-Service-Payment-Hash. {rule} An x402 payment to {} requires none of this.",
             app.url(Product::Context.path()),
         ),
     })

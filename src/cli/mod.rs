@@ -49,7 +49,7 @@ enum Command {
     Evidence(evidence::Args),
     /// Check a whole text against sources locally, without payment
     Check(check::Args),
-    /// Buy a page, or a report on one, from any x402 seller
+    /// Buy a page, or a report on one, from an x402 seller that offers this API
     Buy(buy::Args),
     /// Write, check or show the configuration
     #[command(subcommand)]
@@ -146,9 +146,9 @@ const GROUPS: [(&str, &[&str]); 5] = [
 const EXAMPLES: &str = "\
 Examples:
   context402 demo                                   the whole service on loopback, and a purchase
-  sudo context402 setup                             from a machine with a domain to a service that sells
+  sudo context402 setup                             configure, install and start a service that sells
   context402 convert page.html                      a page as markdown
-  context402 payments list --state unknown          what waits for an outcome
+  context402 payments list --state unknown          payments whose settlement is unresolved
   context402 backup /var/lib/context402/backups     a verified copy while the service runs
 ";
 

@@ -114,9 +114,9 @@ pub static SETTINGS: &[Setting] = &[
     row("payment.calls_max", Number, Some("64"), "Concurrent facilitator calls; further sales wait, then get 503."),
 
     with_example("chain.rpc_url", Address, "https://mainnet.base.org",
-        "JSON-RPC endpoint of the network, https or http on loopback. It resolves unknown settlements and provides the gas price."),
+        "JSON-RPC endpoint of the network: https, or http on loopback. It resolves unknown settlements and provides the gas price."),
     row("chain.seconds_max", Number, Some("10"), "Timeout for one lookup with all its calls; then the settlement stays unknown until the next lookup."),
-    row("chain.confirmations", Number, Some("5"), "Confirmations, including the block itself, before a fact on chain decides a settlement or counts as a payment."),
+    row("chain.confirmations", Number, Some("5"), "Confirmations, including the block itself, before an on-chain event decides the outcome of a settlement or counts as a payment."),
     row("chain.transfer_age_seconds_max", Number, Some("3600"), "Maximum age of a transfer when its hash is first sent to the legacy endpoint; older ones are refused. Transaction hashes are public, so keep it short."),
 
     row("legacy.access", Flag, Some("false"),
@@ -128,8 +128,8 @@ pub static SETTINGS: &[Setting] = &[
         "Your gas cost per settlement in USDC; 0 if the facilitator pays it; \"live\" to get it from chain.rpc_url, which stops sales while it is unavailable."),
     row("guard.settlement_gas", Number, Some("100000"), "Gas of one settlement, for \"live\"."),
     with_example("guard.coin_usdc", Text, "3000",
-        "Price of the network's native coin (ETH on Base) in USDC, for \"live\": a number, rather too high than too low, or \"chainlink:0x…\", the address of a coin/USD feed on that network."),
-    row("guard.coin_age_seconds_max", Number, Some("7200"), "Maximum age of a feed's price, beyond the feed's own limit; an older one is ignored."),
+        "Price of the network's native coin (ETH on Base) in USDC, for \"live\": a number (too high is safer than too low), or \"chainlink:0x…\", the address of a coin/USD feed on that network."),
+    row("guard.coin_age_seconds_max", Number, Some("7200"), "Maximum age of a feed's price; an older one is ignored."),
     row("guard.gas_age_seconds_max", Number, Some("120"), "Maximum age of a gas price; an older one is ignored."),
     row("guard.facilitator_fee_usdc", Text, Some("0.001"), "The facilitator's fee per settlement, in USDC."),
     row("guard.fetch_cost_usdc", Text, Some("0.0005"), "Your cost to fetch and convert a page, in USDC."),
@@ -148,17 +148,17 @@ pub static SETTINGS: &[Setting] = &[
     with_example("fetch.blocklist", List, "example.net", "Hosts that are never fetched, including subdomains."),
 
     with_example("render.browser", Text, "auto",
-        "Browser for pages whose text is made by scripts: a path, or \"auto\" for an installed chromium-headless-shell or chromium. Without it no script of a page is run. It runs in its own sandbox, without a network; what it loads passes the same checks as every fetch."),
+        "Browser for pages whose text is made by scripts: a path, or \"auto\" for an installed chromium-headless-shell or chromium. Without it, page scripts are never run. The browser runs in its own sandbox, without a network; everything it loads is subject to the same checks as any other fetch."),
     with_example("render.socket", Text, "/run/context402-browser.sock",
         "Socket of the render worker, context402-browser.service. Without it each page is rendered by a child process in namespaces of its own."),
     row("render.egress_socket", Text, Some("/run/context402-egress.sock"),
-        "With render.socket: where the worker's traffic arrives, unless systemd passes the socket."),
-    row("render.seconds_max", Number, Some("10"), "When a page that does not settle is taken as it is, up to 30. Two seconds later the browser is ended."),
+        "With render.socket: the socket on which the service accepts the worker's traffic, unless systemd passes one."),
+    row("render.seconds_max", Number, Some("10"), "Seconds until a page that is still loading or changing is read as it is, up to 30. The browser is stopped two seconds later."),
     row("render.at_once_max", Number, Some("2"), "Pages rendered concurrently, up to 16; further ones wait 5 seconds, then are read without the browser."),
     row("render.jit", Flag, Some("false"), "Whether the browser compiles scripts to machine code: faster on heavy pages, and a larger target for attacks. Not with the unit's MemoryDenyWriteExecute."),
 
     row("evidence.model", Flag, Some("true"),
-        "Whether standard and deep Proof Packs check passages with the built-in entailment model, and whether they and excerpts rank passages by meaning. If false, only words are compared, as quick packs do; prices and reports say so."),
+        "Whether standard and deep Proof Packs check passages with the built-in entailment model, and whether these packs and excerpts rank passages by meaning. If false, they compare only words, as quick packs always do; the price list and the reports say so."),
 
     with_example("llm.base_url", Text, "https://llm.example.com/v1",
         "Base URL of an OpenAI-compatible chat completions API. Standard and deep Proof Packs use it to find claims that the evidence supports. Without it, reports are made without a model."),
@@ -183,13 +183,13 @@ pub static SETTINGS: &[Setting] = &[
     row("bundles.leads_max", Number, Some("100000"),
         "Maximum number of leads and messages, at most 64 KiB each; beyond it new ones are refused until you delete some."),
     with_example("bundles.font_dir", Text, "/usr/local/share/fonts/context402",
-        "Folder with additional fonts (ttf, otf, ttc; at most 16 files of 32 MiB) for PDFs in scripts that the built-in ones lack. An installed Noto CJK package is found automatically."),
+        "Folder with additional fonts (ttf, otf, ttc; at most 16 files of 32 MiB) for PDFs in writing systems that the built-in fonts do not cover. An installed Noto CJK package is found automatically."),
     row("bundles.webhook_secrets", Secret, None,
         "Signing secrets of the payment provider's webhook at /v1/webhooks/stripe (whsec_…), several during a rotation. Without one no event is accepted, and the provider retries later."),
     row("bundles.livemode", Flag, Some("true"),
         "Whether live payments count. If false, test payments count, and live ones need your review."),
     row("bundles.source_pause_seconds", Number, Some("30"),
-        "Pause before a bundle's source that does not respond is retried. There are three attempts, the second pause four times as long; then the report says that it could not be fetched."),
+        "Pause before a bundle source that does not respond is retried. There are three attempts; the second pause is four times as long. After the third, the report says that the source could not be fetched."),
     with_example("mail.smtp_host", Text, "smtp.example.com",
         "The mail server. Without it and without mail.folder, e-mails wait in the outbox."),
     with_example("mail.smtp_port", Number, "587", "Its port. Default: 587 with starttls, 465 with implicit, 25 with none."),
@@ -209,10 +209,10 @@ pub static SETTINGS: &[Setting] = &[
         "Serve HTTPS without a reverse proxy, with a certificate from Let's Encrypt for the host of base_url. Needs ports 443 and 80 and accepts the authority's terms of service. See systemd/TLS.md."),
     with_example("tls.acme_email", Text, "admin@example.com", "Contact for the certificate authority. Optional."),
     with_example("tls.certificate", Text, "/var/lib/context402/tls/fullchain.pem",
-        "Serve HTTPS with this certificate and its chain, in PEM, instead of tls.acme. Read again within a minute of a change; one that cannot be used is reported and the former one stays."),
+        "Serve HTTPS with this certificate and its chain, in PEM, instead of tls.acme. A changed file is loaded within a minute; an unusable certificate is reported, and the previous one stays in use."),
     with_example("tls.key", Text, "/var/lib/context402/tls/privkey.pem", "The private key of tls.certificate, in PEM; not readable by everybody."),
     row("tls.http_listen", Text, Some("[::]:80"),
-        "With HTTPS: the plain port that redirects GET and HEAD to HTTPS and refuses everything else. \"off\": none."),
+        "With HTTPS: the plain port that redirects GET and HEAD to HTTPS and refuses everything else. \"off\" disables it."),
 
     row("limits.connections_max", Number, Some("4096"), "Concurrent client connections. Beyond it, the connection that has been idle longest is closed; if all have a request in progress, new ones wait in the backlog."),
     row("limits.connections_of_client_max", Number, Some("256"), "Concurrent connections per client; one more gets 429 and is closed. Behind a trusted proxy, concurrent requests per client; one more gets 429."),
@@ -229,7 +229,7 @@ pub static SETTINGS: &[Setting] = &[
     row("limits.unsettled_mib", Number, Some("512"), "Responses in the data file with an unsettled payment, in MiB; beyond it a sale gets 503 and is not charged."),
     row("limits.free_disk_mib_min", Number, Some("64"), "Free disk space below which sales stop, in MiB. Below twice that, cached pages and unpaid records are deleted so that sales can go on. Below 4 MiB nothing is written, and the service does not start."),
 
-    row("limits.free_per_minute", Number, Some("6000"), "Requests for pages and documents per client and minute; then 429. A client is an IPv4 address or an IPv6 /64. 0 means no limit, here and below."),
+    row("limits.free_per_minute", Number, Some("6000"), "Requests for pages and documents per client and minute; then 429. A client is an IPv4 address or an IPv6 /64. 0 means no limit, here and in every limit per minute below."),
     row("limits.probes_per_minute", Number, Some("6000"), "Price probes (GET on a paid endpoint) per client and minute."),
     row("limits.unpaid_per_minute", Number, Some("60000"), "Unpaid requests per client and minute. Keep it high: directories that get a 429 may delist the service."),
     row("limits.quotes_per_minute", Number, Some("300"), "Quotes per client and minute."),
@@ -322,7 +322,7 @@ const FACILITATORS: &str = "\
 # Common facilitators:
 #   https://api.cdp.coinbase.com/platform/v2/x402   Base and more; needs a CDP key: payment.facilitator_auth = \"cdp\"
 #   https://x402.org/facilitator                    test networks only, no account; needs payment.network =
-#                                                   \"eip155:84532\" with payment.asset and its name of that network
+#                                                   \"eip155:84532\" and that network's payment.asset and payment.asset_name
 #   sandbox                                         test funds, while base_url is on loopback
 ";
 
@@ -346,7 +346,7 @@ pub fn example_file() -> String {
         settings.map(entry).collect()
     };
     text.push_str(&of(&NEEDED));
-    text.push_str("\n# ---- Set these where they apply: your facilitator's key, a reverse proxy, and what is recommended. ----\n");
+    text.push_str("\n# ---- Set these where they apply: facilitator credentials, reverse proxy, recommended settings. ----\n");
     text.push_str(&of(&USUAL));
     text.push_str(
         "\n# ---- You can stop reading here. Everything below has a default that works. ----\n",

@@ -169,7 +169,7 @@ impl Resolved {
                 key,
                 format!(
                     "{key} is required and not set: put it into the file credentials/{} beside the configuration \
-                     (root's alone: run this as root), into the file that {key}_file names, or into the environment \
+                     (only root can read it: run this command as root), into the file that {key}_file names, or into the environment \
                      as {}",
                     key.replace('.', "/"),
                     environment_name(key)

@@ -54,7 +54,7 @@ codes! {
     BudgetTooSmall "budget_too_small" false "Not one passage of the page fits into the budget." "Send a larger max_tokens or max_characters.";
     PageWalled "page_walled" false "The page shows a captcha, login, block, paywall or consent form instead of its content." "Use a page that everybody can read without login, subscription or consent.";
     RenderUnavailable "render_unavailable" false "The page's text is made by scripts, and this service has no browser to run them." "Use another page, or send a new request without `render`.";
-    RenderFailed "render_failed" false "The page's text is made by scripts, and the browser could not show it." "Check the page in a browser; it may need a login, or too long to load.";
+    RenderFailed "render_failed" false "The page's text is made by scripts, and the browser could not show it." "Check the page in a browser; it may need a login, or take too long to load.";
     InvalidTier "invalid_tier" false "No such tier." "Use starter, cached, basic, fresh or deep.";
     TierMismatch "tier_mismatch" false "Query, header and body name different tiers." "Send the same tier everywhere, or only once.";
     InvalidPack "invalid_pack" false "No such pack." "Use quick, standard or deep.";
@@ -65,7 +65,7 @@ codes! {
     SourcesUnread "sources_unread" false "Too few of the sources can be read." "Buy again with the sources that `readable` lists; nothing was charged.";
     InvalidProduct "invalid_product" false "No such product." "Use context, proof_pack, proof_bundle or check.";
     PackMismatch "pack_mismatch" false "Query, header and body name different packs." "Send the same pack everywhere, or only once.";
-    InvalidPayment "invalid_payment" false "The PAYMENT-SIGNATURE header cannot be read." "Encode the x402 v2 payment payload as base64 JSON, once. POST it to /v1/agent/diagnose to see what is wrong.";
+    InvalidPayment "invalid_payment" false "The PAYMENT-SIGNATURE header cannot be read." "Base64-encode the JSON of the x402 v2 payment payload exactly once. POST it to /v1/agent/diagnose to see what is wrong.";
     PaymentReplayed "payment_replayed" false "This authorization was already used." "Sign a new authorization for a new purchase.";
     PaymentRequired "payment_required" false "The call requires payment." "Sign the challenge in PAYMENT-REQUIRED and repeat the request.";
     PaymentHashRequired "payment_hash_required" false "The legacy endpoint needs the hash of a transfer." "Transfer the price as described in the response and send the transaction hash in X-Service-Payment-Hash, or buy at /v1/x402/access.";
@@ -95,8 +95,8 @@ codes! {
     WebhookNotTaken "webhook_not_taken" true "This service does not accept payment provider events." "Set bundles.webhook_secrets; the provider sends the event again.";
     Conflict "conflict" true "The same payment, payment id or credit is being used by another request." "Wait and repeat the same request.";
     PaymentIdentifierUsed "payment_identifier_used" false "The payment identifier belongs to another of your purchases." "Send a new identifier with each purchase; this payment was not used.";
-    RateLimited "rate_limited" true "Too many requests in a minute." "Wait as long as Retry-After says; a payment in the request was not used.";
-    UpstreamUnavailable "upstream_unavailable" true "The target or a supplier does not respond." "Use the retry credit, or try again later.";
+    RateLimited "rate_limited" true "Too many requests in a period, or too many at the same time." "Wait as long as Retry-After says; a payment in the request was not used.";
+    UpstreamUnavailable "upstream_unavailable" true "The target, or a service that we depend on, does not respond." "Use the retry credit, or try again later.";
     NetworkUnavailable "network_unavailable" true "The payment network does not respond." "Repeat the same request; do not sign again.";
     SettlementUnknown "settlement_unknown" true "The payment was sent for settlement and its outcome is not known yet." "Use the retry credit or repeat the same payment; do not sign again.";
     Paused "paused" true "The operator has paused sales." "Nothing was charged: repeat the same request later.";
@@ -105,7 +105,7 @@ codes! {
     Overloaded "overloaded" true "The service is at its limits." "Try again in a few seconds.";
     NotFound "not_found" false "There is nothing at this address." "See /docs for the endpoints.";
     MethodNotAllowed "method_not_allowed" false "The endpoint does not support this method." "Use a method from the Allow header.";
-    RequestTimeout "request_timeout" true "The request body took too long to arrive." "Send the body at once.";
+    RequestTimeout "request_timeout" true "The request body took too long to arrive." "Send the whole body without pauses.";
     BodyTooLarge "body_too_large" false "The request body is larger than 64 KiB, or 256 KiB for the payment provider's events." "Send a smaller body.";
     UriTooLong "uri_too_long" false "The address is longer than 8,192 bytes." "Send long input in a request body; a long list of sources to POST /v1/quotes.";
     UnsupportedMediaType "unsupported_media_type" false "The body is not sent as JSON." "Send Content-Type: application/json.";

@@ -180,8 +180,8 @@ fn tiers() -> Markup {
     html! {
         h2 #tiers { "Tiers" }
         p {
-            "Set the tier in the body, and in the query as " code { "?tier=fresh" } " or in the header "
-            code { "X-Service-Tier" } " so that the challenge asks for the right amount. All must agree. "
+            "Set the tier in the body, in the query as " code { "?tier=fresh" } " or in the header "
+            code { "X-Service-Tier" } ". If you set it in more than one place, all must agree. "
             "The default is " strong { (Tier::default().name()) } "."
         }
         (price_lists::tier_table())

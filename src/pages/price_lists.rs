@@ -127,7 +127,7 @@ fn choose_it(tier: Tier) -> String {
         }
         (CachePolicy::CacheOnly { sample: false }, Some(cheaper)) => {
             format!(
-                "Clients that are set to it; {} delivers the same copies for less",
+                "Clients that are configured to use it; {} delivers the same copies for less",
                 cheaper.name()
             )
         }

@@ -213,8 +213,8 @@ fn figures_are_those_that_were_measured() {
     let text = read(README);
     let numbers = part(&text, "Numbers");
     let told = rows(numbers);
-    assert_eq!(told.len(), 2);
-    for (row, set) in told.iter().zip(["others", "ours"]) {
+    assert_eq!(told.len(), 3);
+    for (row, set) in told.iter().zip(["cases", "others", "ours"]) {
         let (count, [false_plain, true_plain, auroc]) = of(set, "claims", "standard");
         assert!(
             row[0].ends_with(&format!(": {} claims", thousands(count))),
@@ -247,6 +247,8 @@ fn figures_are_those_that_were_measured() {
         ("others", "claims", "standard"),
         ("ours", "claims", "standard"),
         ("ours", "yes_no", "standard"),
+        ("cases", "claims", "standard"),
+        ("cases", "questions", "standard"),
         ("others", "claims", "quick"),
         ("ours", "claims", "quick"),
         ("others", "questions", "standard"),

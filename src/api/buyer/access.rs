@@ -110,7 +110,7 @@ fn excerpt(body: &impl AsksForPart, tier: Tier) -> Result<Option<Box<Excerpt>>, 
     for (name, selector) in selectors {
         let Some(selector) = selector else { continue };
         let why = match excerpts::check_selector(selector) {
-            Err(why) => format!("it is no CSS selector that can be used: {why}"),
+            Err(why) => format!("it is not a usable CSS selector: {why}"),
             Ok(()) if !tier.may_fetch() => {
                 format!(
                     "it is not supported for the tier {}, which never fetches",

@@ -142,7 +142,7 @@ fn challenge(app: &Shared, call: &Call, refusal: &Refusal, reason: &str) -> Repl
         error: Some(reason.to_owned()),
         resource: ResourceInfo {
             url: app.url(PATH),
-            description: Some("Your purchases of the last 30 days, for nothing".to_owned()),
+            description: Some("Your purchases of the last 30 days, free of charge".to_owned()),
             mime_type: Some("application/json".to_owned()),
             ..ResourceInfo::default()
         },

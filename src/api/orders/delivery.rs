@@ -141,7 +141,7 @@ fn next(seen: Option<&Seen>, is_mailed: bool) -> &'static str {
             "You need not do anything: you get the report or the refund, and this page shows which."
         }
         Some(OrderState::Refunded) => {
-            "The money goes back the way you paid; your bank may take some days to show it. Nothing more will be delivered or charged."
+            "The money is returned to your payment method; your bank may take some days to show it. Nothing more will be delivered or charged."
         }
         _ => "",
     }

@@ -24,7 +24,7 @@ pub(in crate::cli) struct Args {
     /// What to check it against: an http or https address, or a page or text file; up to 10
     #[arg(long = "source", value_name = "URL-or-FILE", required = true, num_args = 1..)]
     sources: Vec<String>,
-    /// How much is read: quick by words alone, standard with the entailment model, deep with more passages
+    /// How thoroughly to check: quick compares words only, standard adds the entailment model, deep reads more passages
     #[arg(long, value_name = "DEPTH", default_value = Depth::Standard.name(), value_parser = evidence::depth)]
     depth: Depth,
     /// Write JSON: each claim with its label, scores, citations and comparisons, and what to correct

@@ -24,10 +24,10 @@ pub(in crate::cli) struct Args {
     /// A page or text file, an http or https address, or - for standard input
     #[arg(default_value = "-")]
     input: String,
-    /// The question or claim; by default, what the source establishes
+    /// The question or claim; by default "What does this source establish?"
     #[arg(long, value_name = "Q", conflicts_with = "jsonl")]
     question: Option<String>,
-    /// How much is read: quick by words alone, standard with the entailment model, deep with more passages
+    /// How thoroughly to check: quick compares words only, standard adds the entailment model, deep reads more passages
     #[arg(long, value_name = "DEPTH", default_value = Depth::Standard.name(), value_parser = depth)]
     depth: Depth,
     /// Write JSON: label, findings with matched and missing terms, notes

@@ -10,7 +10,7 @@ use crate::markdown::Narrowing;
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Part of the page")]
 pub(in crate::cli) struct Part {
-    /// Keep the passages that answer this best; 2,000 tokens without a budget
+    /// Keep the passages that best answer this query; at most 2,000 tokens unless a limit is given
     #[arg(long, value_name = "Q", value_parser = query)]
     query: Option<String>,
     /// At most this many tokens of markdown, by a cautious estimate

@@ -35,7 +35,7 @@ pub(in crate::cli) enum Args {
         /// The lead, or the beginning of its id
         lead_id: String,
     },
-    /// Change a lead's status: new → contacted → paid → fulfilled, any → lost, lost → contacted
+    /// Change a lead's status: new → contacted → paid → fulfilled; new or lost → paid; any → lost; lost → contacted
     #[command(visible_alias = "set")]
     Move {
         #[command(flatten)]
@@ -193,7 +193,7 @@ impl Args {
     fn tell(&self, answer: &Value) -> Result<(), Failure> {
         match self {
             Args::List { format, .. } => LIST.tell(answer, *format)?,
-            Args::Delete { .. } => say(format_args!("{} forgotten.", answer["deleted"]))?,
+            Args::Delete { .. } => say(format_args!("Leads deleted: {}.", answer["deleted"]))?,
             Args::Move { .. } | Args::Note { .. } => say(LIST.line(answer))?,
             Args::Show { .. } | Args::Export { .. } => say(serde_json::to_string_pretty(answer)?)?,
         }

@@ -44,7 +44,7 @@ pub(in crate::cli) enum Args {
         file: ConfigFile,
         /// The payment's key, or its beginning
         key: String,
-        /// settled: the money has arrived, and the buyer is owed the answer; failed: it has not moved and never will
+        /// settled: the payment has arrived, and the buyer is owed the response; failed: it was not made and never will be
         #[arg(long = "as", value_enum, value_name = "OUTCOME")]
         end: Ending,
         /// The transaction hash, with --as settled
@@ -131,7 +131,7 @@ fn refused(at: &Path, format: Format) -> Result<(), Failure> {
 }
 
 const NOT_RUNNING: &str = "The service is not running, and only it can reconcile safely. Start it: it looks up unknown \
-settlements at start, or run this again.";
+settlements when it starts. You can also run this command then.";
 
 /// One payment, or all with an unknown settlement. Prints their new states.
 fn reconcile(at: &Path, key: Option<String>) -> Result<(), Failure> {

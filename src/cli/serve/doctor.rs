@@ -353,7 +353,7 @@ fn authority(config: &Config, name: &str) -> Result<Finding, Failure> {
     let names: Vec<String> = names.map(str::to_owned).collect();
     let Some(first) = names.first() else {
         return Ok(Note(format!(
-            "{name} has some; {directory} does not say which name they must have"
+            "{name} has CAA records, but {directory} does not say which authority name they must contain"
         )));
     };
     Ok(match caa::check(&records, &names) {
@@ -537,7 +537,7 @@ fn unit_browser(config: &Config, unit: &RenderUnit) -> Finding {
     }
     let Some(stream) = socket::connect(&config.socket) else {
         return Note(
-            "the service does not run, which the render worker loads pages through".to_owned(),
+            "the service is not running; the render worker loads pages through it".to_owned(),
         );
     };
     match socket::get(stream, "/health") {
@@ -551,7 +551,7 @@ fn unit_browser(config: &Config, unit: &RenderUnit) -> Finding {
                 )),
                 Some("unknown") => Note("the browser was not tried yet".to_owned()),
                 _ => Bad(text("trouble").unwrap_or_else(|| {
-                    "the running service has no browser: restart it after the change of its configuration".to_owned()
+                    "the running service has no browser: restart it to apply the changed configuration".to_owned()
                 })),
             }
         }

@@ -10,15 +10,14 @@ use super::account::qualifiers::{self, CLASSES_COUNT, classes};
 use super::account::roles::{are_exchanged, are_swapped};
 use super::account::{Compared, compare};
 use super::claims::is_question;
+use super::elsewhere::is_elsewhere;
 use super::entail::{Verdicts, relevance};
 use super::features::Features;
 use super::features::features;
-use super::headed::{is_of_another, is_of_another_day};
 use super::passage::statement;
 use super::plain_answer::plain_answer;
 use super::ranked::Ranked;
-use super::reservations::{is_excepted, is_less_often, is_of_the_past, is_withdrawn};
-use super::tabled::TableRow;
+use super::reservations::is_withdrawn;
 use crate::evidence::Relation;
 use crate::evidence::reading::page::Page;
 use crate::evidence::reading::text::unstruck;
@@ -152,12 +151,7 @@ impl Account {
             None => 0.0,
         };
         signals.asks = f64::from(u8::from(is_question(question)));
-        let row = TableRow::of(page, unit);
-        let is_elsewhere = is_of_another(page, question, unit)
-            || is_of_another_day(page, question, unit)
-            || row.is_some_and(|row| row.is_of_another(question, as_claim))
-            || is_less_often(question, &own)
-            || as_claim && (is_of_the_past(question, &own) || is_excepted(question, &own));
+        let is_elsewhere = is_elsewhere(page, question, unit, as_claim);
         signals.elsewhere = f64::from(u8::from(is_elsewhere));
         signals.verbatim = f64::from(u8::from(stands_verbatim(question, page, ranked)));
         signals.is_question = f64::from(u8::from(own.ends_with(['?', '？'])));

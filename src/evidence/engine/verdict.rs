@@ -3,6 +3,7 @@
 
 use super::account::compare;
 use super::claims::as_statement;
+use super::elsewhere::is_in_another_cell;
 use super::entail::{Asking, Plan, Reader, Verdicts, relevance};
 use super::features::{Candidate, Features, candidates};
 use super::labels::{Labels, Section};
@@ -10,11 +11,10 @@ use super::matching::Matching;
 use super::model::Model;
 use super::question::{Asked, Question};
 use super::ranked::{Doubts, Ranked};
-use super::reservations::{is_hedged, is_left_open, is_withdrawn};
+use super::reservations::{is_hedged, is_left_open, is_withdrawn, says_what_is_open};
 use super::signals::{Account, stands_verbatim};
 use super::similarity::{compared, similarities};
 use super::summary::decisive;
-use super::tabled::TableRow;
 use crate::evidence::reading::page::Page;
 use crate::evidence::{Depth, Label, Relation, TrainingRow};
 use crate::markdown::PassageKind;
@@ -181,8 +181,9 @@ impl Judge<'_> {
         }
         let label = judgement.label(section, &sections.denial);
         if let Some(best) = judgement.ranked.first() {
-            judgement.label = self.lowered(label, best, &judgement);
-            let is_lowered = self.lowered(Label::Supported, best, &judgement) != Label::Supported;
+            judgement.label = self.lowered(text, label, best, &judgement);
+            let is_lowered =
+                self.lowered(text, Label::Supported, best, &judgement) != Label::Supported;
             let is_said = judgement.account.signals.verbatim > 0.0;
             let never_plain = is_lowered || judgement.is_vetoed() && !is_said;
             judgement.account.signals.never_plain = f64::from(u8::from(never_plain));
@@ -257,7 +258,7 @@ impl Judge<'_> {
     }
 
     /// What only may be so is not established; a question establishes nothing.
-    fn lowered(&self, label: Label, best: &Ranked, judgement: &Judgement) -> Label {
+    fn lowered(&self, asked: &str, label: Label, best: &Ranked, judgement: &Judgement) -> Label {
         let text = self.page.unit_text(best.candidate.unit);
         let is_question = text.ends_with(['?', '？']);
         let is_heading = self.page.block(best.candidate.unit).kind == PassageKind::Heading;
@@ -267,7 +268,7 @@ impl Judge<'_> {
             }
             label if judgement.account.signals.verbatim > 0.0 && !is_question => label,
             Label::Supported | Label::PartiallySupported | Label::Contradicted
-                if judgement.as_claim() && is_left_open(text) && !judgement.asks_whether() =>
+                if judgement.as_claim() && is_left_open(text) && !says_what_is_open(asked) =>
             {
                 Label::Weak
             }
@@ -303,15 +304,9 @@ impl Judge<'_> {
                 Asked::YesNo => Asking::new(&as_statement(text)),
                 _ => Asking::new(text),
             };
-            let is_elsewhere = |unit| {
-                let row = TableRow::of(self.page, unit);
-                row.is_some_and(|row| row.is_of_another(text, look.as_claim()))
-            };
-            let elsewhere: Vec<bool> = (look.ranked.iter().take(plan.alone))
-                .map(|ranked| is_elsewhere(ranked.candidate.unit))
-                .collect();
-            for (ranked, is_elsewhere) in look.ranked.iter_mut().zip(elsewhere) {
-                if is_elsewhere {
+            let as_claim = look.as_claim();
+            for ranked in look.ranked.iter_mut().take(plan.alone) {
+                if is_in_another_cell(self.page, text, ranked.candidate.unit, as_claim) {
                     ranked.score -= ELSEWHERE_PENALTY;
                 }
             }
@@ -406,15 +401,6 @@ impl Judge<'_> {
 impl Judgement {
     fn as_claim(&self) -> bool {
         self.is_claim || self.asked == Asked::YesNo
-    }
-
-    /// What is asked is whether something is open.
-    fn asks_whether(&self) -> bool {
-        const OPEN: [&str; 8] = [
-            "whether", "unknown", "known", "unclear", "clear", "decided", "certain", "early",
-        ];
-        let mut terms = self.terms.iter();
-        terms.any(|(term, _)| OPEN.contains(&&*term.to_lowercase()))
     }
 
     fn label(&self, section: &Section, denial: &Section) -> Label {

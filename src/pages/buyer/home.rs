@@ -57,7 +57,7 @@ pub fn page(view: &HomeView<'_>) -> String {
             }
             h2 #evidence { "A question goes in, evidence comes out" }
             p {
-                "One article, three questions, made by this service: what the page supports, what it contradicts and what it "
+                "One article and three questions, answered by this service: what the page supports, what it contradicts and what it "
                 "does not say. " a href="/proof-pack/sample" { "Read a whole report" } "."
             }
             (outcomes::side_by_side(view.outcomes))

@@ -41,7 +41,7 @@ pub fn page(view: &LibraryView<'_>) -> String {
         },
         html! {
             h1 { "Public reports" }
-            p.lead { "Reports are private unless their buyer publishes them. The operator approves each one before it appears here." }
+            p.lead { "Reports are unlisted unless their buyer publishes them. The operator approves each one before it appears here." }
             h2 #outcomes { "Three outcomes, side by side" }
             p { "One article, three questions: what the page supports, what it contradicts and what it does not say." }
             (outcomes::side_by_side(view.outcomes))

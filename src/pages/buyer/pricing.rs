@@ -67,13 +67,13 @@ pub fn page(view: &PricingView<'_>) -> String {
             (price_lists::depth_table(view.site.has_model))
             h2 #bundle-prices { "Evidence Bundle" }
             p {
-                "One report on several sources. The smallest bundle that takes every readable source is the one you are "
-                "offered; duplicates and sources that cannot be read do not raise it."
+                "One report on several sources. A quote recommends the smallest bundle that fits all accepted sources; "
+                "duplicates and rejected sources do not raise the price."
             }
             (bundle::bundle_table(None, view.site.has_model))
             p.small.muted {
                 "Without a wallet, " a href="/proof-pack/bundle" { "order a bundle through a payment link" }
-                " for the same number of dollars."
+                " for the same amount in dollars."
             }
             h2 #calculator { "What a month costs" }
             (calculator(&view.form))
@@ -101,7 +101,7 @@ fn included_features() -> Markup {
             }
             li {
                 strong { "Up to " (PAGES_MAX) " pages in one request" } ": one page price for each page. Nothing is charged "
-                "unless all can be read, or as many as you say. " a href="/docs#example-pages" { "Example" } "."
+                "unless all of them, or the minimum that you set, can be read. " a href="/docs#example-pages" { "Example" } "."
             }
             li {
                 strong { "Pages that need scripts" } " are rendered in a browser, where this service has one, at no extra charge: "

@@ -167,7 +167,7 @@ fn offers(site: &Site<'_>, quote: &Quoted<'_>) -> Markup {
         @if let Some(cheaper) = cheapest(quote) {
             p {
                 "If an older copy is good enough, " a href=(wallet::path(Item { level: cheaper, ..item })) { (cheaper.name()) }
-                " delivers for " (parts::usdc(cheaper.price())) "."
+                " delivers one for " (parts::usdc(cheaper.price())) "."
             }
         }
         .actions { a.button href=(wallet::path(item)) { "Pay with a browser wallet" } }

@@ -51,7 +51,7 @@ pub fn page(view: &WalletView<'_>) -> String {
                 Outcome::Nothing => {
                     h1 { "Buy with a wallet" }
                     p.lead {
-                        "A page as markdown, or a report on whether it supports an answer, paid with the wallet in this browser. "
+                        "A page as markdown, or a report on whether it supports a claim, paid with the wallet in this browser. "
                         "You sign once, for exactly the price."
                     }
                     (form(view))
@@ -171,7 +171,7 @@ fn offer(view: &WalletView<'_>, item: Item<'_>) -> Markup {
             .actions { a.button #wallet-report href="/docs#report" hidden { "Open the whole report" } }
             figure.code.fold.tall { figcaption { "Answer" } pre tabindex="0" { code #wallet-text {} } }
             p.small.muted {
-                "The wallet that paid can read it again for 30 days: see "
+                "The wallet that paid can read a page again for 15 minutes and a report for 30 days: see "
                 a href="/docs#example-purchases" { "purchases" } "."
             }
         }

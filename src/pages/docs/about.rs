@@ -82,7 +82,7 @@ fn keeping() -> Markup {
         h2 #keeping { "What we store" }
         ul {
             li { "Converted pages, for at most 24 hours, so that a second buyer does not cause a second request to the site." }
-            li { "Quotes, for 7 days." }
+            li { "Quotes, for 7 days; reports with the text that they cite, for 30 days." }
             li { "Payments, as accounting rules require: amount, payer address, transaction. Never a private key." }
         }
         p {

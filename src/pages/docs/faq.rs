@@ -71,7 +71,7 @@ fn buying(site: &Site<'_>) -> Vec<Question> {
             } },
         ),
         (
-            "What do I need to pay?",
+            "What do I need in order to pay?",
             html! { p {
                 @match site.facilitator {
                     FacilitatorMode::Sandbox => { "Any private key: this is a sandbox with test funds. A live service needs a key with a little USDC." },
@@ -104,7 +104,7 @@ fn pages() -> Vec<Question> {
             "Can you read pages that need JavaScript?",
             html! { p {
                 "Yes, if this service has a browser; a quote says so. With the tiers " strong { "fresh" } " and "
-                strong { "deep" } ", a page with little or no text of its own is opened in it, and you get the text that it shows if there "
+                strong { "deep" } ", a page with little or no text in its HTML is opened in the browser, and you get the rendered text if there "
                 "is more of it. The response then has " code { "rendered" } ". Send " code { "\"render\": \"never\"" } " or "
                 code { "\"always\"" } " to decide it yourself. A render that fails costs nothing."
             } },

@@ -114,7 +114,7 @@ const REPORT: [(&str, &str); 12] = [
     ),
     (
         "decision.answer_value, decision.reliability",
-        "The answer in a few words, if there is one; and how often this label was right on such questions when it was measured.",
+        "The answer in a few words, if there is one; and how often this label was right on questions of this kind, if measured.",
     ),
     (
         "agent_action, recommended_next_call",
@@ -138,7 +138,7 @@ const REPORT: [(&str, &str); 12] = [
     ),
     (
         "analysis",
-        "What the question was taken for, how each part was judged, and how deeply the source was read (depth).",
+        "How the question was interpreted, how each part was judged, and how thoroughly the source was read (depth).",
     ),
     (
         "result_hash, source_hash",
@@ -146,7 +146,7 @@ const REPORT: [(&str, &str); 12] = [
     ),
     (
         "report_url, source_text_url, verify_url, follow_up_url, refresh_url",
-        "Where to read the stored report and its source text, verify, follow up and re-quote it, free of charge.",
+        "Where to read the stored report and its source text, verify it, ask a follow-up question and get a new quote, all free.",
     ),
     ("cache, payment, ueg_receipt", "As in the page response."),
 ];
@@ -249,16 +249,16 @@ pub(crate) fn purchases() -> Markup {
         h2 #purchases { "Read purchases again" }
         p {
             code { "GET /v1/x402/purchases" } " lists what a wallet has paid for in the last 30 days, and "
-            code { "GET /v1/x402/purchases/{purchase_id}" } " gives one answer again. Neither costs anything. The wallet signs in "
+            code { "GET /v1/x402/purchases/{purchase_id}" } " returns one of the responses again. Both are free. The wallet signs in "
             "(x402 extension " code { "sign-in-with-x" } ", EIP-4361) in place of paying."
         }
         ul {
             li {
-                "A request without a signature gets 402 with " code { "accepts: []" } " and the text's parts in "
+                "A request without a signature gets 402 with " code { "accepts: []" } " and the fields of the statement in "
                 code { "extensions[\"sign-in-with-x\"]" } ", both in the body and in " code { "PAYMENT-REQUIRED" } "."
             }
             li {
-                "Sign the text with the key that paid, and repeat the request with the signed statement as base64 JSON in "
+                "Sign the statement with the key that paid, and repeat the request with the signed statement as base64 JSON in "
                 code { "SIGN-IN-WITH-X" } ". The official client extension does both."
             }
             li { "Each nonce works once and for five minutes, so each request needs a challenge of its own." }
@@ -283,7 +283,7 @@ pub(crate) fn transfers() -> Markup {
                 "Transaction hashes are public, so only the sender can use a transfer. The first response to a hash is 400 "
                 code { "payment_proof_required" } " with the text to sign in " code { "payment_proof.text" } ": sign it with the key that sent the transfer "
                 "(personal_sign, EIP-191), and repeat the request with the signature (0x and 130 hex digits) in "
-                code { "X-Service-Payment-Proof" } ". For 15 minutes the same request with it returns the same response."
+                code { "X-Service-Payment-Proof" } ". For 15 minutes, the same request with the same signature returns the same response."
             }
             li {
                 "An operator may turn this check off. Then the first to send a hash owns it: send yours at once, with an "

@@ -80,7 +80,7 @@ fn terms(view: &LegalView<'_>) -> Markup {
             ". There is no account, no subscription and no minimum."
         }
         p {
-            "People can also pay for an Evidence Bundle once through the payment link, in dollars, at the price in "
+            "People can also buy an Evidence Bundle with a one-time payment in dollars through the payment link, at the price in "
             a href="/pricing#bundle-prices" { "the price list" } ". We start on it when the payment is confirmed."
         }
         @if view.site.facilitator == FacilitatorMode::Sandbox {
@@ -94,7 +94,7 @@ fn terms(view: &LegalView<'_>) -> Markup {
         ul {
             li { "The markdown is made from the bytes that the page’s server sent us at the stated time." }
             li { "Each excerpt in a report is quoted verbatim from that text; anyone can verify it by its hash." }
-            li { "A program makes our judgements about a page. They can be wrong, and state how likely they are to be right." }
+            li { "A program makes our judgements about a page. They can be wrong; each states how likely it is to be right." }
         }
         h2 #limits { "What we do not guarantee" }
         ul {
@@ -125,7 +125,7 @@ fn privacy() -> Markup {
         ),
         (
             "Reports",
-            "The report, the text that it cites, and a text that you had checked",
+            "The report, the text that it cites, and any text that you submitted for a check",
             "30 days; for 30 more days, only that it existed",
         ),
         (
@@ -195,7 +195,7 @@ fn refunds() -> Markup {
             li.pass { strong { "An outage on our side or the target’s." } p { "Response 503 with a retry credit, which holds your payment for up to 15 minutes. Retries are free. If you do not retry, you pay nothing." } }
             li.pass { strong { "The connection breaks after you paid." } p { "Send the same request with the same payment within 15 minutes: you get the cached response and are not charged again." } }
             li.pass { strong { "The settlement outcome is unknown." } p { "Response 503. Do not sign a new payment: we look up the outcome on chain. Either you get your response, or you were never charged." } }
-            li.warn { strong { "The response is not what you hoped for." } p { "A conversion reproduces the page as it is, and a report may say “unsupported”. Both are valid deliveries and are not refunded." } }
+            li.warn { strong { "The response is not what you hoped for." } p { "A conversion reproduces the page as it is, and a report may say “not stated”. Both are valid deliveries and are not refunded." } }
             li.warn { strong { "The response is clearly defective." } p { "Write to us within 30 days with the " code { "X-Request-Id" } " or the report’s identifier. We return the payment to the address that paid." } }
         }
         p { "Undelivered bundles are refunded through the payment provider." }

@@ -147,7 +147,7 @@ fn what_happened() -> Markup {
                 "The client signed a USDC transfer authorization (EIP-3009) for that amount and recipient, valid for five "
                 "minutes, and sent the request again with " code { "PAYMENT-SIGNATURE" } "."
             }
-            li { "We verified it and converted the page, then settled." }
+            li { "We verified the payment, converted the page, and then settled the payment." }
             li {
                 "The 200 carries " code { "PAYMENT-RESPONSE" } " with the transaction. A failed delivery would not have been settled."
             }

@@ -86,8 +86,8 @@ pub fn about_page(view: &BundleView<'_>) -> String {
             h2 #prices { "Three sizes" }
             (bundle_table(None, view.site.has_model))
             p {
-                "Agents pay in USDC over x402 (" a href="/docs#example-proof-bundle" { "example" } "); people through a payment link, "
-                "the same number of dollars. Only one source? See "
+                "Agents pay in USDC over x402 (" a href="/docs#example-proof-bundle" { "example" } "); people pay "
+                "the same amount in dollars through a payment link. Only one source? See "
                 a href="/proof-pack" { "Proof Packs" } ". Questions? "
                 a href="/contact" { "Write to us" } "."
             }
@@ -188,7 +188,7 @@ fn nothing_asked(site: &Site<'_>) -> Markup {
 pub(crate) fn bundle_table(chosen: Option<Bundle>, has_model: bool) -> Markup {
     let table = html! {
         table.stack {
-            thead { tr { th { "Bundle" } th.num { "Price" } th.num { "Sources" } th { "What it reads of each" } } }
+            thead { tr { th { "Bundle" } th.num { "Price" } th.num { "Sources" } th { "How it reads each source" } } }
             tbody { @for bundle in Bundle::ALL { (bundle_row(bundle, chosen, has_model)) } }
         }
     };

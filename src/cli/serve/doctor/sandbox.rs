@@ -75,7 +75,7 @@ impl Rules {
                 Finding::Good("the unit's IPAddressDeny bars nothing that is needed".to_owned())
             }
             false => Finding::Bad(format!(
-                "the unit bars the service from {}, which this command reaches: run `systemctl edit context402` and \
+                "the unit blocks the service from {}, which this command can reach: run `systemctl edit context402` and \
                  write [Service] and IPAddressAllow={}",
                 named.join(", "),
                 allowed.join(" ")

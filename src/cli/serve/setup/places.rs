@@ -74,7 +74,7 @@ impl Places {
                 write(&path, &before, 0o644)?;
             }
             return Err(failed(format_args!(
-                "Caddy refuses {}, which is as it was again; see `journalctl -u caddy`. Often the domain is in it already",
+                "Caddy could not load {}; it is as it was before this run. See `journalctl -u caddy`. Often it already has this domain",
                 path.display()
             )));
         }

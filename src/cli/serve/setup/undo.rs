@@ -38,7 +38,9 @@ impl Places {
         }
         match (manifest.installed, manifest.enabled) {
             (_, true) => systemctl(&[&["disable", "--now"], &ENABLED[..]].concat())?,
-            (false, false) => left.push("the service as it runs, until it is restarted".to_owned()),
+            (false, false) => {
+                left.push("the running service, unchanged until it is restarted".to_owned())
+            }
             (true, false) => {}
         }
         match (self.configuration()?, &manifest.replaced) {
@@ -49,7 +51,7 @@ impl Places {
             (Some(_), Some(before)) => {
                 fs::rename(before, &self.config)?;
                 say(format_args!(
-                    "{} is again as it was before setup.",
+                    "{} was restored to its state before setup.",
                     self.config.display()
                 ))?;
             }

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::account::quantities::{Kind, Quantity, quantities};
-use super::passage::statement;
+use super::super::account::quantities::{Kind, Quantity, quantities};
+use super::super::passage::statement;
 use crate::evidence::Relation;
 use crate::evidence::reading::blocks::Block;
 use crate::evidence::reading::page::Page;
@@ -31,7 +31,7 @@ const WRITERS: [&str; 8] = [
 
 /// Whether what is asked names another heading of the page of the same rank, or another writer, and not the one that this
 /// unit stands under. A sentence under a heading has a subject of its own; a price or a size has not.
-pub(crate) fn is_of_another(page: &Page<'_>, question: &str, unit: usize) -> bool {
+pub(super) fn is_of_another(page: &Page<'_>, question: &str, unit: usize) -> bool {
     let (own, others) = match byline_over(page, unit) {
         Some(own) => (own, other_bylines(page)),
         None if is_sentence(page.unit_text(unit)) => return false,
@@ -64,7 +64,7 @@ pub(crate) fn is_of_another(page: &Page<'_>, question: &str, unit: usize) -> boo
 }
 
 /// Whether what is asked is of another day than the one that the unit stands under, and that the unit does not name.
-pub(crate) fn is_of_another_day(page: &Page<'_>, question: &str, unit: usize) -> bool {
+pub(super) fn is_of_another_day(page: &Page<'_>, question: &str, unit: usize) -> bool {
     let days = |text: &str| -> Vec<Quantity> {
         let found = quantities(text).into_iter();
         let is_day = |one: &Quantity| matches!(one.kind, Kind::Date([_, month, day]) if month > 0 && day > 0);
@@ -167,7 +167,7 @@ fn writer(page: &Page<'_>, block: &Block) -> Option<BTreeSet<String>> {
 #[cfg(test)]
 mod tests {
     use crate::evidence::Source;
-    use crate::evidence::engine::headed::*;
+    use crate::evidence::engine::elsewhere::headed::*;
 
     fn check(text: &str, said: &str, question: &str, expected: bool) {
         let page = Page::of(&Source::of_text(text), &[]);

@@ -1,0 +1,32 @@
+//! Whether a passage speaks of something else than what is asked: it stands under another heading or day, in another row or
+//! column, or tells of what is no more, is excepted, or is less often.
+
+mod headed;
+mod limited;
+pub(crate) mod tabled;
+
+use super::passage::statement;
+use crate::evidence::reading::page::Page;
+use tabled::TableRow;
+
+/// Whether a unit speaks of something else than what is asked. `as_claim`: what is asked is a claim, or a question for yes
+/// or no.
+pub(crate) fn is_elsewhere(page: &Page<'_>, question: &str, unit: usize, as_claim: bool) -> bool {
+    let own = statement(page, unit);
+    headed::is_of_another(page, question, unit)
+        || headed::is_of_another_day(page, question, unit)
+        || is_in_another_cell(page, question, unit, as_claim)
+        || limited::is_less_often(question, &own)
+        || as_claim
+            && (limited::is_of_the_past(question, &own) || limited::is_excepted(question, &own))
+}
+
+/// Whether a unit is a row of a table, and what is asked is of another row or column of it.
+pub(crate) fn is_in_another_cell(
+    page: &Page<'_>,
+    question: &str,
+    unit: usize,
+    as_claim: bool,
+) -> bool {
+    TableRow::of(page, unit).is_some_and(|row| row.is_of_another(question, as_claim))
+}
