@@ -22,6 +22,7 @@ pub(crate) mod reservations;
 pub(crate) mod signals;
 pub(crate) mod similarity;
 pub(crate) mod summary;
+pub(crate) mod tabled;
 pub(crate) mod values;
 pub(crate) mod verdict;
 

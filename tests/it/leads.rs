@@ -858,7 +858,7 @@ fn leads_are_handled_from_the_command_line() {
         let deleted = command(&["delete", "--contact", "bob@example.com"])
             .expect(0)
             .out;
-        assert!(deleted.starts_with("1 "), "{deleted}");
+        assert!(deleted.starts_with("Leads deleted: 1."), "{deleted}");
         command(&["delete", &id]).expect(0);
         command(&["delete", &id]).failed(1);
         assert_eq!(command(&["delete"]).code, Some(2));

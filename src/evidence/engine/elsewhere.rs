@@ -3,11 +3,10 @@
 
 mod headed;
 mod limited;
-pub(crate) mod tabled;
 
 use super::passage::statement;
+use super::tabled::TableRow;
 use crate::evidence::reading::page::Page;
-use tabled::TableRow;
 
 /// Whether a unit speaks of something else than what is asked. `as_claim`: what is asked is a claim, or a question for yes
 /// or no.

@@ -1,8 +1,8 @@
 //! What is read beside a question: units of a page as plain statements, with the title and the heading they stand under.
 //! `data/evidence/entailment/build.py` writes the texts that the entailment model is trained on in the same way.
 
-use super::elsewhere::tabled::{TableRow, sign};
 use super::reservations::denies_what_follows;
+use super::tabled::{TableRow, sign};
 use crate::evidence::reading::page::Page;
 use crate::evidence::reading::text::{cells, plain, plain_unit, unstruck};
 use crate::markdown::PassageKind;

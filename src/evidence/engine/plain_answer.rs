@@ -1,9 +1,9 @@
 //! A yes or no that the page gives in so many words: under the same question, as an FAQ does, or as the value of what is
 //! asked about, as a table of features does ("Hot swappable: No").
 
-use super::elsewhere::tabled::{TableRow, sign};
 use super::question::Question;
 use super::ranked::Ranked;
+use super::tabled::{TableRow, sign};
 use crate::evidence::reading::page::Page;
 use crate::evidence::reading::text::{cells, content, is_negation, plain, plain_unit};
 use crate::evidence::reading::words::does;
