@@ -361,7 +361,15 @@ fn a_flipped_byte_is_noticed() {
 fn flip(file: &std::path::Path, source_hash: &str, of_source: bool, place: usize) {
     use redb::{ReadableDatabase as _, ReadableTable as _};
     const BLOBS: redb::TableDefinition<'_, [u8; 32], &[u8]> = redb::TableDefinition::new("blobs-1");
-    let database = redb::Database::open(file).expect("opens");
+    // A read that the stopped service had begun may still hold it.
+    let open = |tries: u32| match redb::Database::open(file) {
+        Err(redb::DatabaseError::DatabaseAlreadyOpen) if tries < 100 => {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            None
+        }
+        opened => Some(opened.expect("opens")),
+    };
+    let database = (0..=100).find_map(open).expect("in five seconds");
     let found = {
         let transaction = database.begin_read().expect("reads");
         let table = transaction.open_table(BLOBS).expect("is there");
