@@ -34,6 +34,7 @@ import lightgbm
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+import measure
 import train
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -105,7 +106,7 @@ def read(folder):
     for line in open(HERE / "cases/rows.jsonl"):
         r = json.loads(line)
         text = (HERE / f"cases/{r['doc']}.md").read_text()
-        asks = r["kind"] == "question" and r["query"].split()[0] in ("Was", "Has", "Does", "Do")
+        asks = measure.form_of(r["kind"], r["query"]) == "yes_no"
         title = next(line.lstrip("# ") for line in text.split("\n") if line.startswith("# "))
         rows.append(Row("cases", r["kind"], r["query"], title, text, None, r["gold"], r["doc"], "question_yes" if asks else "", weight=0.0))
     documents = json.load(open(folder / "nearmiss/documents.json"))

@@ -4,20 +4,23 @@
 mod headed;
 mod limited;
 
-use super::passage::statement;
 use super::tabled::TableRow;
 use crate::evidence::reading::page::Page;
 
-/// Whether a unit speaks of something else than what is asked. `as_claim`: what is asked is a claim, or a question for yes
-/// or no.
-pub(crate) fn is_elsewhere(page: &Page<'_>, question: &str, unit: usize, as_claim: bool) -> bool {
-    let own = statement(page, unit);
+/// Whether a unit, whose statement is `own`, speaks of something else than what is asked. `as_claim`: what is asked is a claim,
+/// or a question for yes or no.
+pub(crate) fn is_elsewhere(
+    page: &Page<'_>,
+    question: &str,
+    (unit, own): (usize, &str),
+    as_claim: bool,
+) -> bool {
     headed::is_of_another(page, question, unit)
         || headed::is_of_another_day(page, question, unit)
         || is_in_another_cell(page, question, unit, as_claim)
-        || limited::is_less_often(question, &own)
+        || limited::is_less_often(question, own)
         || as_claim
-            && (limited::is_of_the_past(question, &own) || limited::is_excepted(question, &own))
+            && (limited::is_of_the_past(question, own) || limited::is_excepted(question, own))
 }
 
 /// Whether a unit is a row of a table, and what is asked is of another row or column of it.

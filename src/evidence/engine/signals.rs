@@ -151,7 +151,7 @@ impl Account {
             None => 0.0,
         };
         signals.asks = f64::from(u8::from(is_question(question)));
-        let is_elsewhere = is_elsewhere(page, question, unit, as_claim);
+        let is_elsewhere = is_elsewhere(page, question, (unit, &own), as_claim);
         signals.elsewhere = f64::from(u8::from(is_elsewhere));
         signals.verbatim = f64::from(u8::from(stands_verbatim(question, page, ranked)));
         signals.is_question = f64::from(u8::from(own.ends_with(['?', '？'])));
