@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::super::account::quantities::{Kind, Quantity, quantities};
-use super::super::passage::statement;
 use crate::evidence::Relation;
+use crate::evidence::engine::account::quantities::{Kind, Quantity, quantities};
+use crate::evidence::engine::passage::statement;
 use crate::evidence::reading::blocks::Block;
 use crate::evidence::reading::page::Page;
 use crate::evidence::reading::text::{content, plain};
