@@ -138,7 +138,7 @@ class Rig:
                        'payment.pay_to = "0x4020402040204020402040204020402040204020"\n'
                        f'render.browser = "{browser()}"\nrender.at_once_max = {at_once}\nrender.jit = {str(jit).lower()}\n'
                        f'lab.hosts = {{ {hosts} }}\n')
-        self.keys = []
+        self.keys, self.making_keys = [], threading.Lock()
         self.site = subprocess.Popen([sys.executable, f"{FOLDER}/site.py", self.canaries, work])
         self.start()
 
@@ -157,14 +157,15 @@ class Rig:
             sys.exit("the service does not start: " + log.read()[-600:])
 
     def key(self, buyer):
-        """The key of a buyer, made when it is first needed."""
-        while len(self.keys) <= buyer:
-            path = f"{self.work}/key-{len(self.keys)}"
-            with open(path, "w") as file:
-                file.write("0x" + os.urandom(32).hex())
-            os.chmod(path, 0o600)
-            self.keys.append(path)
-        return self.keys[buyer]
+        """The key of a buyer, made when it is first needed; buyers ask from several threads."""
+        with self.making_keys:
+            while len(self.keys) <= buyer:
+                path = f"{self.work}/key-{len(self.keys)}"
+                with open(path, "w") as file:
+                    file.write("0x" + os.urandom(32).hex())
+                os.chmod(path, 0o600)
+                self.keys.append(path)
+            return self.keys[buyer]
 
     def buy(self, path, host="app.example.org", render=None, buyer=0, more=()):
         command = [self.program, "buy", f"http://{host}{path}", "--seller", SELLER, "--key-file", self.key(buyer), "--json", *more]
