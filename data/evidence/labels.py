@@ -48,6 +48,7 @@ SETS = {
     "others": "near-misses: true and false statements and questions in nearly the same words, written by others, who never saw "
               "this project's rows",
     "ours": "near-misses written for this project",
+    "own_cases": "what somebody checks before acting, put in his own words, written for this project",
     "cases": "what somebody checks before acting, put in his own words, on 24 pages; nothing is fitted to them",
     "fm2": "Fool Me Twice: claims by players of a game who try to fool one another",
     "wice": "WiCE: claims of many facts from Wikipedia, against the page that they cite",
@@ -67,7 +68,9 @@ FALLS = "q_differs swapped exchanged elsewhere numconf unabs un_num un_name ordc
 BESIDE_THE_MODEL = ("e_", "is_", "likely")
 #: The share of SQuAD's questions labelled `supported` that must be answered, by section; as many with an answer as without.
 RIGHT = {"": 0.80, ".words": 0.72}
-#: The most false rows that may be labelled `supported`, of claims of either set of near-misses and of questions for yes or no, which
+#: The sets whose false claims hold the bounds.
+NEAR = ("ours", "own_cases", "others")
+#: The most false rows that may be labelled `supported`, of claims of each of these sets and of questions for yes or no, which
 #: are told apart less well; and the most true ones `contradicted`.
 FALSE_PLAIN, FALSE_PLAIN_ASKED, TRUE_DENIED = 0.095, 0.05, 0.008
 #: Sets of FOLDER/data that model.txt is fitted to.
@@ -101,7 +104,7 @@ def read(folder):
     for line in out.stdout.splitlines():
         r = json.loads(line)
         text = (HERE / "nearmiss" / (r["doc"] + ".md")).read_text()
-        rows.append(Row("ours", r["kind"], r["query"], text.split("\n")[0].lstrip("# ").strip(), text, None, r["gold"], r["doc"],
+        rows.append(Row("own_cases" if r["is_case"] else "ours", r["kind"], r["query"], text.split("\n")[0].lstrip("# ").strip(), text, None, r["gold"], r["doc"],
                         r["category"], r["split"] != "dev"))
     for line in open(HERE / "cases/rows.jsonl"):
         r = json.loads(line)
@@ -358,13 +361,13 @@ def fit_claims(suffix, names, X, rows, use):
     y = gold == "supported"
     p, whole = fit(names, X, rows, y, use, True)
     asks = np.array([r.kind == "question" for r in rows])
-    near = [~y & ~asks & np.array([r.set == s for r in rows]) for s in ("ours", "others")]
+    near = [~y & ~asks & np.array([r.set == s for r in rows]) for s in NEAR]
     plain = bound(lambda b: all(labelled(names, X, p, b)[false].mean() <= FALSE_PLAIN for false in near))
     asked = bound(lambda b: labelled(names, X, p, b)[~y & asks].mean() <= FALSE_PLAIN_ASKED)
     partly = min(0.5, plain - 0.05, asked - 0.05)
     supported = labelled(names, X, p, np.where(asks, asked, plain))
     show("claim" + suffix, rows, y, p, [partly, plain, asked])
-    for s in ("ours", "others"):
+    for s in NEAR:
         by = collections.defaultdict(list)
         for r, value, plainly, truth in zip(rows, p, supported, y):
             if r.set == s:
@@ -378,12 +381,12 @@ def fit_claims(suffix, names, X, rows, use):
         at = np.flatnonzero(of)
         told_apart += judged(asked_as, depth, [rows[i] for i in at], y[at], p[at], supported[at])
     sections = {"claim" + suffix: bounds(plain, asked, partly) + whole.text()}
-    tells = np.array([r.set in ("ours", "others", "fm2", "feversym", "bnli") for r in rows])
+    tells = np.array([r.set in (*NEAR, "fm2", "feversym", "bnli") for r in rows])
     y = gold[tells] == "contradicted"
     rows = [r for r, t in zip(rows, tells) if t]
     p, whole = fit(names, X[tells], rows, y, use, False)
     asks = asks[tells]
-    true = lambda kind: np.sort(p[kind & np.array([r.gold == "supported" and r.set in ("ours", "others") for r in rows])])[::-1]
+    true = lambda kind: np.sort(p[kind & np.array([r.gold == "supported" and r.set in NEAR for r in rows])])[::-1]
     plain, asked = (float(true(kind)[int(TRUE_DENIED * true(kind).size)]) for kind in (~asks, asks))
     show("denial" + suffix, rows, y, p, [plain, asked])
     share = []

@@ -10,7 +10,8 @@ FOLDER holds data/ (documents.json.gz and squad2_para, squad2_doc, qed, offtopic
 and nearmiss/ (documents.json, nearmiss.jsonl). Without --data only the near-misses, cases/ and foreign.jsonl beside this script
 are measured. The sets:
     others                      near-misses by other writers            ours   near-misses of this project (--split)
-    cases                       what somebody checks before acting, in his own words (cases/)
+    cases own_cases             what somebody checks before acting, in his own words: cases/, to which nothing is fitted, and
+                                the cases among the near-misses of this project (--split)
     squad2_doc squad2_para qed  questions to articles, paragraphs       offtopic mutated   as they say
     fm2 wice feversym bnli squad_claims med (help snli mnli on request)  claims with candidate sentences
     foreign                     a true claim and its negation in twelve languages
@@ -60,10 +61,11 @@ QUESTIONS = ["squad2_doc", "squad2_para", "qed", "offtopic", "mutated"]
 CLAIMS = ["fm2", "wice", "feversym", "bnli", "squad_claims", "med"]
 MORE_CLAIMS = ["help", "snli", "mnli"]
 FITTED = ["fm2", "feversym", "bnli", "squad_claims", "med"]
-SETS = ["others", "ours", "cases", *QUESTIONS, *CLAIMS, "foreign"]
+NEVER_SAMPLED = ["others", "ours", "own_cases", "cases", "foreign"]
+SETS = [*NEVER_SAMPLED[:-1], *QUESTIONS, *CLAIMS, "foreign"]
 SAMPLE = 600
 #: Sets as a user might ask; not those where all rows are true or all are made by rule.
-RELIABILITY = ["others", "ours", "squad2_doc", "squad2_para", "offtopic", "fm2", "wice", "feversym"]
+RELIABILITY = ["others", "ours", "own_cases", "squad2_doc", "squad2_para", "offtopic", "fm2", "wice", "feversym"]
 #: Sets whose gold doesn't tell "contradicted" from "not stated".
 TWO_WAY = {"squad2_doc", "squad2_para", "qed", "offtopic", "wice", "med", "help"}
 LABELS = ["supported", "partially_supported", "weak", "unsupported", "contradicted"]
@@ -145,7 +147,7 @@ def of_others(folder):
                      None, excerpt_places(page["markdown"], row["gold_excerpts"]), row["doc"], row["pair"])
 
 
-def of_ours(folder, split):
+def of_ours(folder, split, are_cases):
     spec = importlib.util.spec_from_file_location("check", folder / "check.py")
     check = importlib.util.module_from_spec(spec)
     sys.dont_write_bytecode = True
@@ -153,8 +155,8 @@ def of_ours(folder, split):
     for name, document, rows, _ in check.read(folder):
         title = next((line.lstrip("# ") for line in document.splitlines() if line.startswith("#")), name)
         for row in rows:
-            if split in ("all", row["split"]):
-                yield row_of("ours", row["id"], row["kind"], row["query"], title, row["gold"], row["category"], document,
+            if split in ("all", row["split"]) and row["is_case"] == are_cases:
+                yield row_of("own_cases" if are_cases else "ours", row["id"], row["kind"], row["query"], title, row["gold"], row["category"], document,
                              None, excerpt_places(document, row["gold_excerpts"]), name, row["pair"])
 
 
@@ -177,8 +179,8 @@ def of_foreign(path):
 
 def load(name, args, documents):
     data = args.data and pathlib.Path(args.data)
-    if name == "ours":
-        return list(of_ours(pathlib.Path(args.nearmiss), args.split))
+    if name in ("ours", "own_cases"):
+        return list(of_ours(pathlib.Path(args.nearmiss), args.split, name == "own_cases"))
     if name == "cases":
         return list(of_cases(HERE / "cases"))
     if name == "foreign":
@@ -576,12 +578,12 @@ def options():
 
 def main():
     args = options()
-    names = args.sets.split(",") if args.sets else SETS if args.data else ["ours", "cases", "foreign"]
+    names = args.sets.split(",") if args.sets else SETS if args.data else ["ours", "own_cases", "cases", "foreign"]
     _, start = ask(args.engine, [], args.depth)
     sets, cpu, everything, documents = {}, {}, [], {}
     out = open(args.rows, "w") if args.rows else None
     for name in names:
-        limit = args.limit or (None if args.full or name in ("others", "ours", "cases", "foreign") else SAMPLE)
+        limit = args.limit or (None if args.full or name in NEVER_SAMPLED else SAMPLE)
         rows = load(name, args, documents)
         if args.held != "none" and name in FITTED or args.held == "all" and name in QUESTIONS:
             rows = [row for row in rows if held(row)]

@@ -4,8 +4,8 @@
     check.py [--json]
 
 Beside this script lie NAME.md (a document, markdown) and NAME.tsv (its rows). A row has seven columns:
-number, kind (claim or question), gold (S supported, C contradicted, N not stated), category, number of the twin with
-the opposite verdict or -, query, excerpts. Excerpts are slices of the document that decide the row, separated by ` || `;
+number, kind (claim, case or question), gold (S supported, C contradicted, N not stated), category, number of the twin with
+the opposite verdict or -, query, excerpts. A case is a claim in the words of somebody who checks the page for his own case. Excerpts are slices of the document that decide the row, separated by ` || `;
 each may be shortened to `first words … last words`, or be empty where nothing in the document bears on the query.
 
 Prints each fault on a line of its own, then a summary. With --json it prints a JSON object for each row instead; `split`
@@ -74,7 +74,7 @@ def read(folder):
                 continue
             number, kind, gold, category, twin, query, slices = (c.strip() for c in columns)
             at = f"{name} {number}"
-            if kind not in ("claim", "question") or gold not in GOLD:
+            if kind not in ("claim", "case", "question") or gold not in GOLD:
                 faults.append(f"{at}: kind {kind!r} or gold {gold!r} is unknown")
                 continue
             if category not in (TRUE if gold == "S" else FALSE):
@@ -91,8 +91,8 @@ def read(folder):
                     faults.append(f"{at}: {fault}")
             if gold != "N" and not found:
                 faults.append(f"{at}: {GOLD[gold]} without an excerpt")
-            seen[number] = row = {"id": f"{name}-{number}", "doc": name, "split": split(name), "kind": kind, "query": query, "gold": GOLD[gold],
-                                  "category": category, "pair": None if twin == "-" else f"{name}-{twin}", "gold_excerpts": found}
+            seen[number] = row = {"id": f"{name}-{number}", "doc": name, "split": split(name), "kind": "question" if kind == "question" else "claim", "query": query, "gold": GOLD[gold],
+                                  "is_case": kind == "case", "category": category, "pair": None if twin == "-" else f"{name}-{twin}", "gold_excerpts": found}
             rows.append(row)
         for row in rows:
             other = next((r for r in rows if r["id"] == row["pair"]), None)
