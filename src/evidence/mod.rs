@@ -106,10 +106,20 @@ closed_set! {
         Same = "same",
         /// The asked bound or precision includes the value that was found.
         Within = "within",
-        /// They cannot both be true.
+        /// Another value: the claim's own, or one that cannot be true together with it.
         Differs = "differs",
         /// No cited passage has a quantity of this kind.
         NotFound = "not_found",
+    }
+}
+
+closed_set! {
+    /// How a quantity that is asked about stands to the one of the source that it differs from.
+    pub enum Order {
+        Less = "less",
+        More = "more",
+        Earlier = "earlier",
+        Later = "later",
     }
 }
 
@@ -167,6 +177,8 @@ pub struct Comparison {
     /// As the source writes it; bytes of [`Source::text`].
     pub found: Option<Range<usize>>,
     pub relation: Relation,
+    /// Where they differ, if one is known.
+    pub order: Option<Order>,
     /// An index into [`Check::findings`].
     pub finding: Option<usize>,
 }
@@ -258,6 +270,11 @@ pub fn check(source: &Source<'_>, question: &str) -> Check {
 /// The names of what the decision and the ranking are made by, in order.
 pub(crate) fn feature_names() -> (Vec<&'static str>, &'static [&'static str]) {
     (summary::names().collect(), features::Features::NAMES)
+}
+
+/// A passage as the entailment model reads it beside a question; it is trained on such texts.
+pub(crate) fn as_the_model_reads(question: &str, passage: &str) -> String {
+    engine::entail::beside(question, passage)
 }
 
 /// The names of what the decisions are fitted to, in order.

@@ -43,7 +43,7 @@ use crate::evidence::report::reliability::Reliability;
 use crate::evidence::report::risks::RiskDetail;
 use crate::evidence::report::screenshot::Screenshot;
 use crate::evidence::report::synthesis::{Synthesis, SynthesisReceipt};
-use crate::evidence::{Depth, Label, Relation};
+use crate::evidence::{Depth, Label, Order, Relation};
 
 use compose::Composition;
 
@@ -203,7 +203,21 @@ pub struct Comparison {
     /// As the source writes it; null where it has none.
     pub found: Option<String>,
     pub relation: Relation,
+    /// Where they differ, how the asked one stands to the one of the source; null where that is not known.
+    #[serde(default)]
+    pub order: Option<Order>,
     pub citation_id: Option<String>,
+}
+
+impl Comparison {
+    /// As people read it: "differs: more".
+    pub fn result(&self) -> String {
+        let relation = self.relation.name().replace('_', " ");
+        match self.order {
+            Some(order) => format!("{relation}: {order}"),
+            None => relation,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -169,7 +169,7 @@ fn compared(report: &Report) -> Option<Block> {
         vec![
             cell(&*compared.asked),
             cell(compared.found.as_deref().unwrap_or("none")),
-            cell(spoken(compared.relation.name())),
+            cell(compared.result()),
             cell(id),
         ]
     });

@@ -15,7 +15,7 @@ use crate::cli::{Failure, put, say};
 use crate::domain::purchase::DEFAULT_QUESTION;
 use crate::evidence::{
     AnswerType, Check, Depth, Examiner, Finding, Model, NoteKind, QuestionKind, Reading, Source,
-    feature_names, plain, signal_names,
+    as_the_model_reads, feature_names, plain, signal_names,
 };
 use crate::markdown::Page;
 
@@ -134,6 +134,10 @@ impl Args {
             None => Examiner::new(&source),
         }
         .at(job.depth.unwrap_or(self.depth));
+        if self.training && job.read {
+            let read = as_the_model_reads(&job.query, &text);
+            return json!({"id": job.id, "read": read}).to_string();
+        }
         if self.training && job.signals {
             let names = signal_names();
             let signals = examined.signals(&job.query, job.reading());
@@ -169,6 +173,9 @@ struct Line {
     /// Requests what the labels are fitted to instead.
     #[serde(default)]
     signals: bool,
+    /// Requests the text as the entailment model reads it beside the query.
+    #[serde(default)]
+    read: bool,
     /// Requests the names of the features instead.
     #[serde(default)]
     names: bool,

@@ -27,7 +27,7 @@ pub(in crate::cli) fn lines(report: &Report) -> Vec<String> {
             "compared    {}: {} in the source ({})",
             printable(&compared.asked),
             printable(found),
-            compared.relation.name().replace('_', " ")
+            compared.result()
         ));
     }
     for citation in report.citations.iter().take(CITATIONS_SHOWN) {

@@ -272,6 +272,7 @@ impl Citations<'_> {
                 asked: bounded(&compared.asked, VALUE_CHARS_MAX),
                 found: found.map(|words| bounded(&plain(words), VALUE_CHARS_MAX)),
                 relation: compared.relation,
+                order: compared.order,
                 citation_id: id
                     .filter(|id| cited.iter().any(|cited| cited.citation.id == **id))
                     .cloned(),

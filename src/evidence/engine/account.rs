@@ -3,15 +3,18 @@
 
 pub(crate) mod addresses;
 pub(crate) mod change;
+pub(crate) mod magnitudes;
 pub(crate) mod qualifiers;
 pub(crate) mod quantities;
 mod relation;
 pub(crate) mod roles;
+mod spans;
 pub(crate) mod units;
 
-use crate::evidence::Relation;
 use crate::evidence::reading::words::known;
+use crate::evidence::{Order, Relation};
 use quantities::{Kind, Quantity, quantities};
+use spans::{span_around, tells_an_end};
 
 /// A quantity of a claim and what stands in its place.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +25,22 @@ pub(crate) struct Compared {
     /// The passage, by its number, and the quantity in it.
     pub(crate) found: Option<(usize, Quantity)>,
     pub(crate) relation: Relation,
+}
+
+impl Compared {
+    /// How the asked one stands to the one that it differs from.
+    pub(crate) fn order(&self) -> Option<Order> {
+        let (_, found) = self.found.as_ref()?;
+        let order = self.asked.order(found);
+        order.filter(|_| self.relation == Relation::Differs)
+    }
+
+    /// It differs from one that has none of its words beside it: it may be one that the claim brings along.
+    pub(crate) fn is_far(&self) -> bool {
+        let found = self.found.as_ref();
+        self.relation == Relation::Differs
+            && found.is_some_and(|(_, found)| shared(&self.asked, found) == 0)
+    }
 }
 
 /// Compares each quantity of a claim with those of the passages, the most important passage first.
@@ -51,6 +70,16 @@ pub(crate) fn compare(claim: &str, passages: &[&str]) -> Vec<Compared> {
             && shared(asked, one) == 0
             && taken.any(|(other, taken)| *other != at && taken.is_like(asked))
     };
+    let within = |asked: &Quantity| {
+        let of = |at: usize| {
+            let ends = span_around(asked, &found[at], passages[at])?;
+            // Beside one of the ends the claim gives the other one, or it gives an end alone.
+            let is_free = ends.iter().all(|end| is_free(at, end)) && !tells_an_end(claim, asked);
+            ends.first().filter(|_| is_free).map(|one| (at, one))
+        };
+        let (at, one) = (0..passages.len()).find_map(of)?;
+        Some((at, one, Relation::Within))
+    };
     let nearest = |asked: &Quantity| {
         let like = all().filter(|(at, one)| asked.is_like(one) && is_free(*at, one));
         let like = like.filter(|(at, one)| !is_elsewhere(asked, *at, one));
@@ -72,6 +101,7 @@ pub(crate) fn compare(claim: &str, passages: &[&str]) -> Vec<Compared> {
     let compared = asked.iter().zip(&agreeing).map(|(asked, agreeing)| {
         let found = agreeing.map(|(at, one)| (at, one, asked.relation(one)));
         let found = found
+            .or_else(|| within(asked))
             .or_else(|| nearest(asked))
             .or_else(|| other_unit(asked));
         Compared {
@@ -126,6 +156,31 @@ mod tests {
         let compared = compare(claim, &[passage]);
         let (_, found) = compared[0].found.clone().expect("another share");
         assert_eq!(&passage[found.range], "Sixty-three percent");
+    }
+
+    #[test]
+    fn a_day_within_a_span_is_found_there() {
+        let relation = |claim: &str| {
+            let passage = "High season is 20 December to 6 January.";
+            let compared = compare(claim, &[passage]);
+            compared.iter().map(|one| one.relation).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            relation("28 December is in high season."),
+            [Relation::Within]
+        );
+        assert_eq!(
+            relation("8 January is in high season."),
+            [Relation::Differs]
+        );
+        assert_eq!(
+            relation("High season ends on 5 January."),
+            [Relation::Differs]
+        );
+        assert_eq!(
+            relation("It lasts from 20 December to 5 January."),
+            [Relation::Same, Relation::Differs]
+        );
     }
 
     #[test]

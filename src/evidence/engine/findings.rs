@@ -341,6 +341,7 @@ fn comparisons(page: &Page<'_>, whole: &Judgement, units: &[usize]) -> Vec<Compa
             asked: one.written.clone(),
             found: range,
             relation: one.relation,
+            order: one.order(),
             finding: unit.and_then(|unit| units.iter().position(|other| *other == unit)),
         }
     });

@@ -297,6 +297,7 @@ impl<'a> Composition<'a> {
                 asked: bounded(&comparison.asked, VALUE_CHARS_MAX),
                 found: found.map(|words| bounded(&plain(words), VALUE_CHARS_MAX)),
                 relation: comparison.relation,
+                order: comparison.order,
                 citation_id: comparison
                     .finding
                     .and_then(|finding| self.ids_of(&[finding]).into_iter().next()),

@@ -7,8 +7,8 @@ use crate::evidence::report::action::AgentAction;
 use crate::evidence::report::examine::examine;
 use crate::evidence::report::verify::{Kept, verify};
 use crate::evidence::{
-    AnswerType, Depth, Finding, Label, Match, Note, NoteKind, QuestionKind, Relation, Source,
-    Stance,
+    AnswerType, Depth, Finding, Label, Match, Note, NoteKind, Order, QuestionKind, Relation,
+    Source, Stance,
 };
 use crate::markdown::{Link, Metadata, PassageKind};
 
@@ -220,6 +220,7 @@ fn the_short_answer_and_the_figures_are_told() {
         asked: "26 days".to_owned(),
         found,
         relation,
+        order: (relation == Relation::Differs).then_some(Order::Less),
         finding,
     };
     check.comparisons = vec![
@@ -237,6 +238,7 @@ fn the_short_answer_and_the_figures_are_told() {
             (
                 compared.found.as_deref(),
                 compared.relation,
+                compared.order,
                 compared.citation_id.as_deref(),
             )
         })
@@ -244,9 +246,14 @@ fn the_short_answer_and_the_figures_are_told() {
     assert_eq!(
         told,
         [
-            (Some("30 days"), Relation::Differs, Some("E1")),
-            (None, Relation::NotFound, None),
-            (None, Relation::Same, None),
+            (
+                Some("30 days"),
+                Relation::Differs,
+                Some(Order::Less),
+                Some("E1")
+            ),
+            (None, Relation::NotFound, None, None),
+            (None, Relation::Same, None, None),
         ]
     );
     examined.check.label = Label::Unsupported;

@@ -4,7 +4,6 @@
 use maud::{Markup, html};
 
 use crate::domain::time::UnixSeconds;
-use crate::evidence::Relation;
 use crate::evidence::check::{
     CheckCitation, CheckReport, CheckedClaim, Correction, SCORE_DEFINITION,
 };
@@ -219,7 +218,7 @@ fn claim_item(report: &CheckReport, claim: &CheckedClaim) -> Markup {
                             Some(found) => { (found) " in the source " },
                             None => "",
                         }
-                        span class={ "tag " (relation_tone(compared.relation)) } { (relation_words(compared.relation)) }
+                        span class={ "tag " (relation_tone(compared.relation)) } { (compared.result()) }
                     }
                 }
             }
@@ -230,10 +229,6 @@ fn claim_item(report: &CheckReport, claim: &CheckedClaim) -> Markup {
             }
         }
     }
-}
-
-fn relation_words(relation: Relation) -> String {
-    relation.name().replace('_', " ")
 }
 
 fn evidence(report: &CheckReport, cited: &CheckCitation) -> Markup {

@@ -126,7 +126,7 @@ const REPORT: [(&str, &str); 12] = [
     ),
     (
         "comparisons",
-        "Each figure of the question beside the one in the source: same, within, differs or not_found.",
+        "Each figure of the question beside the one in the source: same, within, differs or not_found; where it differs, whether it is less, more, earlier or later.",
     ),
     (
         "key_claims, supported_findings, gaps",

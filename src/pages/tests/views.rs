@@ -270,7 +270,7 @@ pub(in crate::pages) fn report(texts: Texts) -> Report {
     report["decision"]["reliability"] =
         json!({"right_share": 0.7, "rows": 1042, "measured_on": "2026-11-22"});
     report["comparisons"] = json!([
-        {"asked": "26 days", "found": "26 hours", "relation": "differs", "citation_id": "E1"},
+        {"asked": "26 days", "found": "26 hours", "relation": "differs", "order": "more", "citation_id": "E1"},
         {"asked": "2 %", "found": null, "relation": "not_found", "citation_id": null},
     ]);
     let slice = json!({"excerpt": "It was late.", "start": 0, "end": 12});
@@ -293,7 +293,7 @@ const SAMPLE_REPORT: &str = include_str!("../../../data/sample/report.json");
 /// Puts the hostile text in place of every other one.
 pub(super) fn poison(value: &mut Value) {
     // Words of closed sets, and identifiers, which are ours.
-    const CLOSED: [&str; 24] = [
+    const CLOSED: [&str; 25] = [
         "because",
         "id",
         "source_id",
@@ -316,6 +316,7 @@ pub(super) fn poison(value: &mut Value) {
         "certainty",
         "found_by",
         "relation",
+        "order",
         "depth",
         "no_grounding_reason",
     ];

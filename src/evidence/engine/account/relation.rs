@@ -95,7 +95,7 @@ impl Quantity {
         (one - other).abs() <= slack * one.abs().max(other.abs())
     }
 
-    fn value(&self) -> f64 {
+    pub(super) fn value(&self) -> f64 {
         self.written * self.factor
     }
 
@@ -118,7 +118,7 @@ impl Quantity {
     }
 
     /// Units that convert unevenly, and values that are rounded, agree within one in fifty.
-    fn slack(&self, found: &Quantity) -> f64 {
+    pub(super) fn slack(&self, found: &Quantity) -> f64 {
         let is_converted = matches!(
             (&self.kind, &found.kind),
             (Kind::Measured(_), Kind::Measured(_))

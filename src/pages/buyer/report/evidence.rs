@@ -233,7 +233,7 @@ pub(crate) fn comparisons(comparisons: &[Comparison]) -> Markup {
                         (compared.found.as_deref().unwrap_or("none"))
                         @if let Some(id) = &compared.citation_id { " " a href={ "#" (id) } { "[" (id) "]" } }
                     }
-                    td { span class={ "tag " (relation_tone(compared.relation)) } { (compared.relation.name().replace('_', " ")) } }
+                    td { span class={ "tag " (relation_tone(compared.relation)) } { (compared.result()) } }
                 }
             } }
         }
