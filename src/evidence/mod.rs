@@ -272,11 +272,6 @@ pub(crate) fn feature_names() -> (Vec<&'static str>, &'static [&'static str]) {
     (summary::names().collect(), features::Features::NAMES)
 }
 
-/// A passage as the entailment model reads it beside a question; it is trained on such texts.
-pub(crate) fn as_the_model_reads(question: &str, passage: &str) -> String {
-    engine::entail::beside(question, passage)
-}
-
 /// The names of what the decisions are fitted to, in order.
 pub(crate) fn signal_names() -> Vec<String> {
     engine::signals::names()

@@ -2,11 +2,10 @@
 """Makes the examples that the entailment model is trained on: (claim or question, evidence, label) from sets with known
 answers; `at` is the passage that decides, by which twins find each other. Splits are by document. Rows whose text has no licence that allows shipping weights are left out.
 
-usage: WORDNET=wordnet/dict build.py FOLDER ROWS ENGINE     (the files of WordNet 3.1; how many rows to make by rules: 22000;
-    'target/release/context402 evidence --jsonl', which says how the numbers of a claim stand to those of its evidence)
+usage: WORDNET=wordnet/dict build.py FOLDER ROWS     (the files of WordNet 3.1; how many rows to make by rules: 22000)
 needs: pip install lemminflect. FOLDER is laid out as ../README.md says. Writes train.jsonl and dev.jsonl.
 """
-import collections, gzip, hashlib, json, math, pathlib, random, re, shlex, subprocess, sys
+import collections, gzip, hashlib, json, math, pathlib, random, re, subprocess, sys
 import mutate
 from mutate import MUT, NOTSTATED, STOP, SKIP, reword, context
 
@@ -238,11 +237,6 @@ while sum(N.values()) < target and it < target * 6:
         continue
     add(T, ev(s), 0, 'true:' + ('+'.join(used[:1]) or 'verbatim')); add(F2, ev(s), yF, k)
 R.shuffle(train)
-def as_read(rows):
-    """The evidence as the engine puts it to the model, behind what it says of the numbers."""
-    lines = ''.join(json.dumps(dict(id=0, query=r['q'], document_text=r['e'], read=True)) + '\n' for r in rows)
-    out = subprocess.run([*shlex.split(sys.argv[3]), '--training'], input=lines, stdout=subprocess.PIPE, text=True, check=True).stdout
-    for r, line in zip(rows, out.splitlines(), strict=True): r['e'] = json.loads(line)['read']
-for f, x in (('train', train), ('dev', dev)): as_read(x); open(f'{f}.jsonl', 'w').write('\n'.join(map(json.dumps, x)) + '\n')
+for f, x in (('train', train), ('dev', dev)): open(f'{f}.jsonl', 'w').write('\n'.join(map(json.dumps, x)) + '\n')
 for name, x in (('train', train), ('dev', dev)):
     c = collections.Counter((r['src'], r['y']) for r in x); print(name, len(x), {s: [c[s, 0], c[s, 1], c[s, 2]] for s in sorted({k[0] for k in c})})

@@ -15,7 +15,7 @@ use crate::cli::{Failure, put, say};
 use crate::domain::purchase::DEFAULT_QUESTION;
 use crate::evidence::{
     AnswerType, Check, Depth, Examiner, Finding, Model, NoteKind, QuestionKind, Reading, Source,
-    as_the_model_reads, feature_names, plain, signal_names,
+    feature_names, plain, signal_names,
 };
 use crate::markdown::Page;
 
@@ -134,10 +134,6 @@ impl Args {
             None => Examiner::new(&source),
         }
         .at(job.depth.unwrap_or(self.depth));
-        if self.training && job.read {
-            let read = as_the_model_reads(&job.query, &text);
-            return json!({"id": job.id, "read": read}).to_string();
-        }
         if self.training && job.signals {
             let names = signal_names();
             let signals = examined.signals(&job.query, job.reading());
@@ -173,9 +169,6 @@ struct Line {
     /// Requests what the labels are fitted to instead.
     #[serde(default)]
     signals: bool,
-    /// Requests the text as the entailment model reads it beside the query.
-    #[serde(default)]
-    read: bool,
     /// Requests the names of the features instead.
     #[serde(default)]
     names: bool,

@@ -3,7 +3,7 @@
 
 pub(crate) mod addresses;
 pub(crate) mod change;
-pub(crate) mod magnitudes;
+mod order;
 pub(crate) mod qualifiers;
 pub(crate) mod quantities;
 mod relation;

@@ -5,8 +5,6 @@ use std::sync::LazyLock;
 
 use entailment::{Entailment, Verdict, Workspace};
 
-use super::account::magnitudes::magnitudes;
-use super::account::quantities::{Quantity, quantities};
 use super::passage::passage;
 use crate::evidence::Depth;
 use crate::evidence::reading::page::Page;
@@ -51,8 +49,6 @@ impl Plan {
 /// A claim or question in the model's pieces, and what it is read with.
 #[derive(Debug)]
 pub(crate) struct Asking {
-    question: String,
-    quantities: Vec<Quantity>,
     claim: entailment::Claim,
     work: Workspace,
 }
@@ -60,8 +56,6 @@ pub(crate) struct Asking {
 impl Asking {
     pub(crate) fn new(question: &str) -> Asking {
         Asking {
-            question: question.to_owned(),
-            quantities: quantities(question),
             claim: MODEL.claim(question),
             work: Workspace::new(),
         }
@@ -69,14 +63,7 @@ impl Asking {
 
     /// Puts another question.
     pub(crate) fn ask(&mut self, question: &str) {
-        question.clone_into(&mut self.question);
-        self.quantities = quantities(question);
         self.claim = MODEL.claim(question);
-    }
-
-    fn judge(&mut self, passage: &str) -> Verdict {
-        let text = magnitudes(&self.question, &self.quantities, passage) + passage;
-        MODEL.judge_claim(&self.claim, &text, &mut self.work)
     }
 }
 
@@ -100,7 +87,9 @@ pub(crate) struct Reader<'a> {
 
 impl Reader<'_> {
     fn judge(&mut self, units: &[usize]) -> Verdict {
-        self.asking.judge(&passage(self.page, units))
+        let text = passage(self.page, units);
+        let Asking { claim, work } = &mut *self.asking;
+        MODEL.judge_claim(claim, &text, work)
     }
 
     /// Of units that are ranked, best first.
@@ -126,11 +115,6 @@ impl Reader<'_> {
             .collect();
         (together, before)
     }
-}
-
-/// A passage behind what is said of its quantities beside those of the question, as the model reads it.
-pub(crate) fn beside(question: &str, passage: &str) -> String {
-    magnitudes(question, &quantities(question), passage) + passage
 }
 
 /// How much a passage has to do with the question: it says yes or no.
