@@ -203,8 +203,8 @@ pub struct Comparison {
     /// As the source writes it; null where it has none.
     pub found: Option<String>,
     pub relation: Relation,
-    /// Where they differ, how the asked one stands to the one of the source; null where that is not known.
-    #[serde(default)]
+    /// Where they differ, how the asked one stands to the one of the source; absent where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
     pub citation_id: Option<String>,
 }

@@ -36,6 +36,22 @@ fn a_sentence_of_the_source_is_supported_and_exact() {
     assert!(found.confidence > 0.8);
 }
 
+/// What one buyer brings along is no error of the page; the order says on which side of it he is.
+#[test]
+fn a_figure_that_differs_is_told_with_its_order() {
+    let text = "# Garage\n\nThe garage of the hotel has a headroom of 1.95 m. Cars leave it until 10 June.\n";
+    let found = asked(text, "A van of 1.98 m fits the garage of the hotel.");
+    let compared = &found.comparisons[0];
+    assert_eq!(compared.asked, "1.98 m");
+    assert_eq!(compared.found.clone().map(|at| &text[at]), Some("1.95 m"));
+    assert_eq!(compared.relation, Relation::Differs);
+    assert_eq!(compared.order, Some(Order::More));
+    let found = asked(text, "Cars leave the garage of the hotel until 9 June.");
+    assert_eq!(found.comparisons[0].order, Some(Order::Earlier));
+    let found = asked(text, "The garage of the hotel has a headroom of 1.95 m.");
+    assert_eq!(found.comparisons[0].order, None);
+}
+
 /// A correction repeats what it withdraws.
 #[test]
 fn what_the_page_has_withdrawn_supports_nothing() {

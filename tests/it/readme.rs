@@ -249,6 +249,7 @@ fn figures_are_those_that_were_measured() {
         ("ours", "yes_no", "standard"),
         ("cases", "claims", "standard"),
         ("cases", "questions", "standard"),
+        ("own_cases", "claims", "standard"),
         ("others", "claims", "quick"),
         ("ours", "claims", "quick"),
         ("others", "questions", "standard"),

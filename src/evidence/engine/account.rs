@@ -34,13 +34,6 @@ impl Compared {
         let order = self.asked.order(found);
         order.filter(|_| self.relation == Relation::Differs)
     }
-
-    /// It differs from one that has none of its words beside it: it may be one that the claim brings along.
-    pub(crate) fn is_far(&self) -> bool {
-        let found = self.found.as_ref();
-        self.relation == Relation::Differs
-            && found.is_some_and(|(_, found)| shared(&self.asked, found) == 0)
-    }
 }
 
 /// Compares each quantity of a claim with those of the passages, the most important passage first.

@@ -34,8 +34,8 @@ features! {
         qlen, hasans, unmeasured, apart, bm_rel, modsub, supmis,
         /// The claim, or one of its sides, stands word for word on the page.
         verbatim,
-        /// Quantities of the question: all, the same, within, differing, not found; differing from one of other words.
-        q_all, q_same, q_within, q_differs, q_missing, q_far,
+        /// Quantities of the question: all, the same, within, differing, not found.
+        q_all, q_same, q_within, q_differs, q_missing,
         /// Roles turned round in the best unit; names or numbers in each other's places.
         swapped, exchanged,
         /// The best unit stands under the name of something else, or tells of what is no more, or excepts it.
@@ -142,7 +142,6 @@ impl Account {
         signals.q_within = count(Relation::Within);
         signals.q_differs = count(Relation::Differs);
         signals.q_missing = count(Relation::NotFound);
-        signals.q_far = account.compared.iter().filter(|one| one.is_far()).count() as f64;
         signals.swapped = f64::from(u8::from(are_swapped(question, &own)));
         let is_exchanged = are_exchanged(question, &own) || is_turned(question, &own);
         signals.exchanged = f64::from(u8::from(is_exchanged));
