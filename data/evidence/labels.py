@@ -106,8 +106,9 @@ def read(folder):
     for line in out.stdout.splitlines():
         r = json.loads(line)
         text = (HERE / "nearmiss" / (r["doc"] + ".md")).read_text()
-        rows.append(Row("own_cases" if r["is_case"] else "ours", r["kind"], r["query"], text.split("\n")[0].lstrip("# ").strip(), text, None, r["gold"], r["doc"],
-                        r["category"], r["split"] != "dev", OWN_CASES if r["is_case"] else 1.0))
+        name, weight = ("own_cases", OWN_CASES) if r["is_case"] else ("ours", 1.0)
+        title = text.split("\n")[0].lstrip("# ").strip()
+        rows.append(Row(name, r["kind"], r["query"], title, text, None, r["gold"], r["doc"], r["category"], r["split"] != "dev", weight))
     for line in open(HERE / "cases/rows.jsonl"):
         r = json.loads(line)
         text = (HERE / f"cases/{r['doc']}.md").read_text()

@@ -21,7 +21,8 @@ of the row's id (of twins together), so that it's the same each time and a small
 Some of the sets are also what the weights are fitted to. The entailment model leaves out one group (or page title) in five,
 by its hash: `held` below. --held claims, the default, keeps only those of fm2, feversym, bnli, squad_claims and med; --held
 all also those of the sets of data/; --held none keeps everything. It was not trained on wice, others, cases and the split dev of
-ours, and on nearly all of help, snli and mnli. The labels are fitted to wice, others and the dev of ours, to cases nothing is.
+ours and own_cases, and on nearly all of help, snli and mnli. The labels are fitted to wice, others and the dev of ours and own_cases;
+nothing is fitted to cases.
 model.txt is fitted to all articles of data/: for unseen ones see train.py --folds and figures.json.
 
 The engine is asked one set at a time, on one thread, and must answer every line in order; an error ends the measurement.
@@ -156,8 +157,9 @@ def of_ours(folder, split, are_cases):
         title = next((line.lstrip("# ") for line in document.splitlines() if line.startswith("#")), name)
         for row in rows:
             if split in ("all", row["split"]) and row["is_case"] == are_cases:
-                yield row_of("own_cases" if are_cases else "ours", row["id"], row["kind"], row["query"], title, row["gold"], row["category"], document,
-                             None, excerpt_places(document, row["gold_excerpts"]), name, row["pair"])
+                name_of_set = "own_cases" if are_cases else "ours"
+                yield row_of(name_of_set, row["id"], row["kind"], row["query"], title, row["gold"], row["category"], document, None,
+                             excerpt_places(document, row["gold_excerpts"]), name, row["pair"])
 
 
 def of_cases(folder):

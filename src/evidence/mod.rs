@@ -104,7 +104,7 @@ closed_set! {
     pub enum Relation {
         /// The same value, perhaps in another unit or precision.
         Same = "same",
-        /// The asked bound or precision includes the value that was found.
+        /// The asked bound or precision includes the value that was found, or a span of the source the asked day or time.
         Within = "within",
         /// Another value: the claim's own, or one that cannot be true together with it.
         Differs = "differs",

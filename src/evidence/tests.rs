@@ -36,7 +36,7 @@ fn a_sentence_of_the_source_is_supported_and_exact() {
     assert!(found.confidence > 0.8);
 }
 
-/// What one buyer brings along is no error of the page; the order says on which side of it he is.
+/// A figure of the user's own differs from the page's limit; the order says in which direction.
 #[test]
 fn a_figure_that_differs_is_told_with_its_order() {
     let text = "# Garage\n\nThe garage of the hotel has a headroom of 1.95 m. Cars leave it until 10 June.\n";

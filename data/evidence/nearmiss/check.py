@@ -5,7 +5,8 @@
 
 Beside this script lie NAME.md (a document, markdown) and NAME.tsv (its rows). A row has seven columns:
 number, kind (claim, case or question), gold (S supported, C contradicted, N not stated), category, number of the twin with
-the opposite verdict or -, query, excerpts. A case is a claim in the words of somebody who checks the page for his own case. Excerpts are slices of the document that decide the row, separated by ` || `;
+the opposite verdict or -, query, excerpts. A case is a claim in the words of somebody who checks the page for a case of his own; --json prints it as
+a claim with `is_case`. Excerpts are slices of the document that decide the row, separated by ` || `;
 each may be shortened to `first words … last words`, or be empty where nothing in the document bears on the query.
 
 Prints each fault on a line of its own, then a summary. With --json it prints a JSON object for each row instead; `split`
@@ -91,8 +92,8 @@ def read(folder):
                     faults.append(f"{at}: {fault}")
             if gold != "N" and not found:
                 faults.append(f"{at}: {GOLD[gold]} without an excerpt")
-            seen[number] = row = {"id": f"{name}-{number}", "doc": name, "split": split(name), "kind": "question" if kind == "question" else "claim", "query": query, "gold": GOLD[gold],
-                                  "is_case": kind == "case", "category": category, "pair": None if twin == "-" else f"{name}-{twin}", "gold_excerpts": found}
+            seen[number] = row = {"id": f"{name}-{number}", "doc": name, "split": split(name), "query": query, "gold": GOLD[gold],
+                                  "kind": "claim" if kind == "case" else kind, "is_case": kind == "case", "category": category, "pair": None if twin == "-" else f"{name}-{twin}", "gold_excerpts": found}
             rows.append(row)
         for row in rows:
             other = next((r for r in rows if r["id"] == row["pair"]), None)

@@ -35,11 +35,6 @@ impl Quantity {
         }
     }
 
-    /// One is a month's and the other a year's.
-    fn is_per_another(&self, other: &Quantity) -> bool {
-        self.per.is_some() && other.per.is_some() && self.per != other.per
-    }
-
     /// Its range lies around the number that is written.
     fn is_about(&self) -> bool {
         self.low < self.value() && self.value() < self.high

@@ -51,9 +51,7 @@ impl Quantity {
             (Kind::Version(one), Kind::Version(other)) => same(one == other),
             (Kind::Clock(one), Kind::Clock(other)) => same(one == other),
             (Kind::Weekday(one), Kind::Weekday(other)) => same(one == other),
-            _ if self.per.is_some() && found.per.is_some() && self.per != found.per => {
-                Relation::Differs
-            }
+            _ if self.is_per_another(found) => Relation::Differs,
             _ if (self.is_span || found.is_span) && self.has_value_of(found) => Relation::Same,
             _ => {
                 let slack = |value: f64| {
@@ -86,6 +84,11 @@ impl Quantity {
                 }
             }
         }
+    }
+
+    /// One is a month's and the other a year's.
+    pub(super) fn is_per_another(&self, other: &Quantity) -> bool {
+        self.per.is_some() && other.per.is_some() && self.per != other.per
     }
 
     /// The same amount, whatever the words around it leave open.
