@@ -7,6 +7,8 @@
 //! count; it believes every signature.
 //!
 //! With `-- --peer PROGRAM` (benches/peer) x402-axum sells the same page for the same payments by the same facilitator.
+//! With `-- --profile` there are only purchases of 4 KB by many buyers, and the time of their service's threads: for
+//! who looks for where it goes.
 
 #[path = "harness/ask.rs"]
 mod ask;
@@ -14,6 +16,7 @@ mod harness;
 #[path = "harness/shop.rs"]
 mod shop;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -48,6 +51,8 @@ use shop::{LONG, Page, SHORT, Signed, access_request, facilitator, keep_pages, p
 const PURCHASES: usize = 1_000;
 const REPETITIONS: usize = 15;
 const CHALLENGES: usize = 5_000;
+/// Repetitions of a profile.
+const PROFILED: usize = 30;
 /// One buyer waits for each answer.
 const PURCHASES_OF_ONE: usize = 200;
 const PAST_PAYMENTS: usize = 1_000_000;
@@ -67,6 +72,7 @@ fn peer() -> Option<String> {
 
 fn main() {
     match child() {
+        None if std::env::args().any(|argument| argument == "--profile") => profile(),
         None => compare(),
         Some((role, arguments)) => match role.as_str() {
             "service" => serve(
@@ -90,6 +96,7 @@ struct Run {
     calls: Server,
     store: Server,
     peer: Option<Server>,
+    facilitator: Server,
     signed: Signed,
     spent: usize,
 }
@@ -101,24 +108,34 @@ struct Took {
     wall: Series,
 }
 
+/// Purchases of 4 KB alone.
+fn profile() {
+    let folder = Folder::new("sale");
+    let mut run = Run::start(&folder);
+    run.purchases(SHORT, AT_ONCE, PURCHASES);
+    let (mut short, before) = (Took::default(), threads(&run.service.order("threads")));
+    for _ in 0..PROFILED {
+        short.add(run.purchases(SHORT, AT_ONCE, PURCHASES));
+    }
+    let after = threads(&run.service.order("threads"));
+    say_machine();
+    short.cpu.show("a purchase of 4 KB", "µs");
+    short.show_rate("purchases of 4 KB");
+    let sales = (PROFILED * PURCHASES) as f64;
+    for (name, us) in after {
+        let us = (us - before.get(&name).copied().unwrap_or_default()) / sales;
+        say(&format!("{name:40} {us:10.2} µs for each"));
+    }
+    let before = run.service.cpu();
+    let looked: usize = run.service.order("pass").parse().expect("a number");
+    let afterwards = (run.service.cpu() - before).as_secs_f64() * 1e6 / looked as f64;
+    say(&format!("looked at later: {afterwards:.1} µs for each"));
+}
+
 fn compare() {
     let folder = Folder::new("sale");
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime");
-    let facilitator = Server::start("facilitator", &folder, &[]);
-    let facilitator_url = format!("http://{}", facilitator.ready);
-    let mut run = Run {
-        runtime,
-        service: Server::start("service", &folder, &[folder.text(), &facilitator_url]),
-        calls: Server::start("calls", &folder, &[folder.text(), &facilitator_url]),
-        store: Server::start("store", &folder, &[folder.text()]),
-        peer: None,
-        signed: Signed::new(&config(&folder.0, &facilitator_url), Clock::System),
-        spent: 0,
-    };
-    run.peer = peer().map(|program| run.start_peer(&program, &folder, &facilitator_url));
+    let mut run = Run::start(&folder);
+    run.peer = peer().map(|program| run.start_peer(&program, &folder));
     let (mut short, mut long, mut one) = (Took::default(), Took::default(), Took::default());
     let (mut calls, mut commits, mut answers) = (Took::default(), Took::default(), Took::default());
     let (mut challenges, mut of_peer) = (Took::default(), [Took::default(), Took::default()]);
@@ -220,6 +237,25 @@ fn compare() {
 }
 
 impl Run {
+    fn start(folder: &Folder) -> Run {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        let facilitator = Server::start("facilitator", folder, &[]);
+        let facilitator_url = format!("http://{}", facilitator.ready);
+        Run {
+            runtime,
+            service: Server::start("service", folder, &[folder.text(), &facilitator_url]),
+            calls: Server::start("calls", folder, &[folder.text(), &facilitator_url]),
+            store: Server::start("store", folder, &[folder.text()]),
+            peer: None,
+            signed: Signed::new(&config(&folder.0, &facilitator_url), Clock::System),
+            spent: 0,
+            facilitator,
+        }
+    }
+
     fn purchases(
         &mut self,
         page: Page,
@@ -254,7 +290,8 @@ impl Run {
     }
 
     /// It gives the page as the service does, byte for byte.
-    fn start_peer(&mut self, program: &str, folder: &Folder, facilitator_url: &str) -> Server {
+    fn start_peer(&mut self, program: &str, folder: &Folder) -> Server {
+        let facilitator_url = format!("http://{}", self.facilitator.ready);
         let header = self.signed.header(self.spent);
         self.spent += 1;
         let request = access_request(SHORT.url, Some(&header));
@@ -265,10 +302,13 @@ impl Run {
         let page = folder.0.join("page.json");
         std::fs::write(&page, &answer[body.expect("a head") + 4..]).expect("a file");
         let requirements = folder.0.join("requirements.json");
-        std::fs::write(&requirements, required(&config(&folder.0, facilitator_url)))
-            .expect("a file");
+        std::fs::write(
+            &requirements,
+            required(&config(&folder.0, &facilitator_url)),
+        )
+        .expect("a file");
         let mut command = Command::new(program);
-        command.arg(requirements).arg(page).arg(facilitator_url);
+        command.arg(requirements).arg(page).arg(&facilitator_url);
         Server::run(command, &folder.0.join("peer.log"))
     }
 
@@ -370,10 +410,35 @@ fn clock_that_can_jump() -> Clock {
     clock
 }
 
-/// `pass`: time goes on until every sale is looked at again; gives how many were. `fill N`: see there.
+/// What `threads` was answered, by the threads' names.
+fn threads(answer: &str) -> BTreeMap<String, f64> {
+    serde_json::from_str(answer).expect("numbers by names")
+}
+
+/// The time in microseconds that the threads of this process have run, those of one name together.
+fn threads_of_this_process() -> String {
+    let mut ran = BTreeMap::<String, f64>::new();
+    for task in std::fs::read_dir("/proc/self/task")
+        .expect("threads")
+        .flatten()
+    {
+        let read = |file| std::fs::read_to_string(task.path().join(file)).unwrap_or_default();
+        let nanoseconds = read("schedstat")
+            .split(' ')
+            .next()
+            .and_then(|ran| ran.parse().ok());
+        let name = read("comm").trim_end().to_owned();
+        *ran.entry(name).or_default() += nanoseconds.unwrap_or(0.0) / 1e3;
+    }
+    serde_json::to_string(&ran).expect("JSON")
+}
+
+/// `threads`: see there. `pass`: time goes on until every sale is looked at again; gives how many were. `fill N`: see there.
 async fn obeyed(appliance: &Appliance, line: &str) -> String {
-    if line != "pass" {
-        return fill(appliance, line).await;
+    match line {
+        "threads" => return threads_of_this_process(),
+        "pass" => {}
+        _ => return fill(appliance, line).await,
     }
     let app = &appliance.app;
     let due = || async {

@@ -53,6 +53,12 @@ pub const NOT_BY_STRANGERS: &[(&str, &str)] = &[
         "pages-1",
         "a page enters the cache when its sale settles; bounded by limits.page_cache_mib",
     ),
+    (
+        "answered-payments-1",
+        "one row for each payment that was settled, or got the goods of one",
+    ),
+    ("payments-1", "of a file of schema 1; empty since"),
+    ("blob-holds-1", "of a file of schema 1; empty since"),
     ("report-bytes-1", "one row for each settled report"),
     (
         "overrides-1",
@@ -188,7 +194,7 @@ pub const BOUNDS: &[Held] = &[
     },
     Held {
         what: "Payments that are held by a retry credit, and what is left of those that were let go; credits and identifiers",
-        place: Tables(&["payments-1", "credits-1", "identifiers-1"]),
+        place: Tables(&["open-payments-1", "ended-payments-1", "payment-places-1", "credits-1", "identifiers-1"]),
         bounds: &[Constant("src/state/in_flight/unfinished.rs::HELD_OF_PAYER_MAX"), Constant("src/state/in_flight/unfinished.rs::HELD_MAX"), Constant("src/flows/sale/payments.rs::RELEASED_SECONDS"), Setting("limits.sales_per_minute")],
         at_bound: "503 or 429, the payment is not used. A payment that was let go keeps its key and state, and is forgotten a week after its authorization has ended.",
         enforced: &["src/state/in_flight/unfinished.rs::HELD_OF_PAYER_MAX", "src/flows/sale/payments.rs::forgotten_at"],
@@ -206,7 +212,7 @@ pub const BOUNDS: &[Held] = &[
     },
     Held {
         what: "Goods of sales that are not settled: pages, answers, reports with their sources",
-        place: Tables(&["sale-goods-1", "blob-holds-1", "blobs-1", "blob-keep-1", "reports-1", "reports-of-payments-1"]),
+        place: Tables(&["sale-goods-1", "blob-holds-2", "blobs-1", "blob-keep-1", "reports-1", "reports-of-payments-1"]),
         bounds: &[Setting("limits.unsettled_mib")],
         at_bound: "503, not charged. The goods of a sale that fails leave at once.",
         enforced: &["src/store/goods.rs::hold_goods", "src/store/goods.rs::drop_goods"],

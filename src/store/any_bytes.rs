@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 
+use crate::domain::keys::PaymentKey;
 use crate::domain::lead::Lead;
 use crate::domain::order::Order;
 use crate::domain::payment::{Delivery, Payment};
@@ -43,6 +44,7 @@ const KINDS: &[Kind] = &[
     kind::<PageRecord>(),
     kind::<Payment>(),
     kind::<(Payment, Delivery)>(),
+    kind::<(PaymentKey, Payment, Delivery)>(),
     kind::<QuoteRecord>(),
     kind::<LedgerCheck>(),
     kind::<ReportRecord>(),

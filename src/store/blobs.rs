@@ -77,7 +77,8 @@ impl Tables<'_> {
         sale: PaymentKey,
     ) -> Result<(), StoreError> {
         self.insert_blob(key, bytes)?;
-        self.blob_holds.insert((key, sale), ())?;
+        let place = self.place(sale)?;
+        self.blob_holds.insert((key, place), ())?;
         Ok(())
     }
 
@@ -88,7 +89,9 @@ impl Tables<'_> {
         sale: PaymentKey,
         now: UnixSeconds,
     ) -> Result<(), StoreError> {
-        self.blob_holds.remove((key, sale))?;
+        if let Some(place) = self.known_place(sale)? {
+            self.blob_holds.remove((key, place))?;
+        }
         let kept = self.kept_until(key)?;
         if self.is_held(key)? || kept.is_some_and(|kept| kept > now) {
             return Ok(());
@@ -98,9 +101,7 @@ impl Tables<'_> {
     }
 
     fn is_held(&self, key: Hash) -> Result<bool, StoreError> {
-        let mut holds = self
-            .blob_holds
-            .range((key, PaymentKey::LEAST)..=(key, PaymentKey::GREATEST))?;
+        let mut holds = self.blob_holds.range((key, 0)..=(key, u64::MAX))?;
         Ok(holds.next().transpose()?.is_some())
     }
 

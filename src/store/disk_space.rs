@@ -3,8 +3,11 @@
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use crate::store::{Settings, StoreError};
+use crate::sync::lock;
 
 const KIB: u64 = 1024;
 
@@ -18,10 +21,15 @@ pub fn free_bytes(path: &Path) -> io::Result<u64> {
     Ok(stats.f_bavail.saturating_mul(stats.f_frsize))
 }
 
+/// How long what the disk has told is taken for what it would tell now. The floors are far above what is written meanwhile.
+const FRESH: Duration = Duration::from_millis(100);
+
 /// The disk of a file, and the floors.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(in crate::store) struct DiskSpace {
     file: PathBuf,
+    /// When the disk was asked last, and what it told.
+    told: Mutex<Option<(Instant, Option<u64>)>>,
     /// Below it nothing is written. 0 is no floor.
     bytes_min: u64,
     /// Below it nothing is sold. 0 is no floor.
@@ -29,7 +37,7 @@ pub(in crate::store) struct DiskSpace {
 }
 
 /// What may be stored, in bytes, as the disk stands now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::store) struct Allowed {
     /// Cached pages.
     pub(in crate::store) pages: u64,
@@ -45,6 +53,7 @@ impl DiskSpace {
     pub(in crate::store) fn beside(file: &Path, bytes_min: u64) -> DiskSpace {
         DiskSpace {
             file: file.to_owned(),
+            told: Mutex::default(),
             bytes_min,
             sales_bytes_min: 0,
         }
@@ -58,6 +67,19 @@ impl DiskSpace {
         }
     }
 
+    /// Free bytes now, or a moment ago.
+    fn free(&self) -> Option<u64> {
+        let mut told = lock(&self.told);
+        match *told {
+            Some((at, free)) if at.elapsed() < FRESH => free,
+            _ => {
+                let free = free_bytes(&self.file).ok();
+                *told = Some((Instant::now(), free));
+                free
+            }
+        }
+    }
+
     /// What may be stored now. Sales go on as long as they can: between twice the floor of sales and the floor itself
     /// the cached pages and the unpaid records have a share that falls from all of their bound to nothing. Their pages
     /// in the file are used again by what is sold.
@@ -66,7 +88,7 @@ impl DiskSpace {
         // Without a floor the disk is not asked; where it cannot tell, the bounds hold as they are.
         let free = match floor {
             0 => u64::MAX,
-            _ => free_bytes(&self.file).unwrap_or(u64::MAX),
+            _ => self.free().unwrap_or(u64::MAX),
         };
         let share = |bytes| share(bytes, free, floor);
         Allowed {
@@ -80,7 +102,10 @@ impl DiskSpace {
     /// Whether the disk is so full that cached pages and unpaid records have less than their bound.
     pub(in crate::store) fn is_short(&self) -> bool {
         let floor = self.sales_bytes_min;
-        floor > 0 && free_bytes(&self.file).is_ok_and(|free| free < floor.saturating_mul(2))
+        floor > 0
+            && self
+                .free()
+                .is_some_and(|free| free < floor.saturating_mul(2))
     }
 
     pub(in crate::store) fn file(&self) -> &Path {
@@ -100,7 +125,7 @@ impl DiskSpace {
         if self.bytes_min == 0 {
             return None;
         }
-        let free = free_bytes(&self.file).ok()?;
+        let free = self.free()?;
         (free < self.bytes_min).then(|| {
             format!(
                 "its disk is full: {} KiB are free, and {} KiB are needed",

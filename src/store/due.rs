@@ -2,7 +2,6 @@
 
 use std::ops::Bound;
 
-use crate::domain::keys::PaymentKey;
 use crate::domain::time::UnixSeconds;
 use crate::store::StoreError;
 use crate::store::tables::{DUE, Hash, Snapshot, Tables};
@@ -15,17 +14,10 @@ pub struct Due {
     pub key: Hash,
 }
 
-impl Due {
-    /// A payment is to be looked at.
-    pub fn payment(at: UnixSeconds, key: PaymentKey) -> Due {
-        let (kind, key) = (DueKind::Payment, key.0);
-        Due { at, kind, key }
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DueKind {
-    /// Look at a payment: reconcile it, expire its credit, drop its kept answer.
+    /// Look at a payment: reconcile it, expire its credit, drop its kept answer. The key is its place in the order of
+    /// arrival (`payments.rs`).
     Payment,
     /// A blob may be needed no longer.
     Blob,
@@ -45,7 +37,7 @@ pub enum DueKind {
     ProviderEvent,
     /// A mail is to be sent, or has been long ago. The key is the mail's.
     Mail,
-    /// A purchase is listed no longer. The key is the payment's.
+    /// A purchase is listed no longer. The key is its payment's place.
     Purchase,
 }
 

@@ -7,7 +7,7 @@ use crate::domain::keys::PaymentKey;
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
 use crate::store::record::{decode, decode_as, encode_as, version};
 use crate::store::tables::{Hash, META, Snapshot, Tables};
-use crate::store::{PageRecord, StoreError, payments};
+use crate::store::{PageRecord, StoreError};
 
 const TABLE: &str = "sale-goods-1";
 /// The sum of the goods of all unsettled sales.
@@ -158,16 +158,15 @@ impl Tables<'_> {
             return Ok(());
         }
         let mut answers = Vec::new();
-        for row in self.payments.iter()? {
-            let (key, bytes) = row?;
-            let payment = payments::read(bytes.value())?;
+        self.each_payment(|key, payment| {
             if let Some(answer) = payment.answer {
-                answers.push((key.value(), answer.page, payment.state.is_open()));
+                answers.push((key, answer.page, payment.state.is_open()));
             }
-        }
+        })?;
         let mut unsettled = 0;
         for (sale, answer, is_open) in answers {
-            self.blob_holds.insert((answer, sale), ())?;
+            let place = self.place(sale)?;
+            self.blob_holds.insert((answer, place), ())?;
             if !is_open {
                 continue;
             }
@@ -178,7 +177,7 @@ impl Tables<'_> {
             };
             goods.blobs.extend(self.source_of(sale)?);
             for blob in &goods.blobs {
-                self.blob_holds.insert((*blob, sale), ())?;
+                self.blob_holds.insert((*blob, place), ())?;
                 goods.bytes += self.blob_length(*blob)?;
             }
             unsettled += goods.bytes;

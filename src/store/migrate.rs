@@ -7,10 +7,13 @@ use std::path::{Path, PathBuf};
 
 use redb::WriteTransaction;
 
-use crate::store::StoreError;
+use crate::domain::keys::PaymentKey;
+use crate::store::disk_space::Allowed;
 use crate::store::files::{durable, private};
 use crate::store::open_error::{OpenError, from_io};
-use crate::store::tables::{META, SCHEMA};
+use crate::store::payments::read_keyed;
+use crate::store::tables::{KEYED_BLOB_HOLDS, KEYED_PAYMENTS, META, SCHEMA, Tables};
+use crate::store::{DueKind, StoreError};
 
 /// One step. The first leads from schema 1 to schema 2, the next to 3, and so on; none is ever taken out.
 #[derive(Debug)]
@@ -20,7 +23,10 @@ pub(in crate::store) struct Migration {
     pub(in crate::store) apply: fn(&WriteTransaction) -> Result<(), StoreError>,
 }
 
-pub(in crate::store) const MIGRATIONS: &[Migration] = &[];
+pub(in crate::store) const MIGRATIONS: &[Migration] = &[Migration {
+    what: "payments lie in order of arrival",
+    apply: place_payments,
+}];
 /// Copies of one schema that lie beside each other, from upgrades that were tried and taken back.
 const COPIES_MAX: usize = 100;
 
@@ -75,5 +81,33 @@ pub(in crate::store) fn apply(
     transaction
         .open_table(META)?
         .insert(SCHEMA, schema(migrations))?;
+    Ok(())
+}
+
+/// From schema 1 to 2. Payments, their due rows and their holds lay under the payments' keys.
+fn place_payments(transaction: &WriteTransaction) -> Result<(), StoreError> {
+    let mut tables = Tables::create(transaction, Allowed::default())?;
+    let older = Tables::new(transaction, Allowed::default());
+    for row in older.keyed_payments.iter()? {
+        let (key, bytes) = row?;
+        tables.put_payment(key.value(), &read_keyed(bytes.value())?)?;
+    }
+    for kind in [DueKind::Payment, DueKind::Purchase] {
+        for due in tables.all_due(kind)? {
+            let key = PaymentKey(due.key);
+            tables.unschedule(due)?;
+            if tables.known_place(key)?.is_some() {
+                tables.schedule_of_payment(kind, due.at, key)?;
+            }
+        }
+    }
+    for row in older.keyed_blob_holds.iter()? {
+        let (blob, sale) = row?.0.value();
+        let place = tables.place(sale)?;
+        tables.blob_holds.insert((blob, place), ())?;
+    }
+    drop((tables, older));
+    transaction.delete_table(KEYED_PAYMENTS)?;
+    transaction.delete_table(KEYED_BLOB_HOLDS)?;
     Ok(())
 }

@@ -1,36 +1,92 @@
 //! Payments with their credits: one record each, found by the payment's key, by a credit, or by the buyer's own
 //! payment identifier.
+//!
+//! Records and due rows lie in the order in which payments arrive: payments that are written at the same time share
+//! pages, where each would write pages of its own under its key, which is a hash. Only the key's row, which leads to the
+//! place, lies anywhere, and is written once. A record moves to the table of those that are like it: what is short does not
+//! stay where it was long.
 
 use std::ops::Bound;
 
-use redb::ReadableTable;
+use redb::{ReadOnlyTable, ReadableTable};
 use sha2::{Digest, Sha256};
 
 use crate::domain::evm::Address;
 use crate::domain::ids::CreditId;
 use crate::domain::keys::{CreditHash, IdentifierKey, PaymentKey};
 use crate::domain::payment::{Delivery, Payment};
-use crate::store::StoreError;
+use crate::domain::time::UnixSeconds;
+use crate::store::lazy_table::LazyTable;
 use crate::store::record::{decode, decode_as, encode_as, version};
-use crate::store::tables::{CREDITS, IDENTIFIERS, PAYMENTS, Snapshot, Tables};
+use crate::store::tables::{
+    ANSWERED_PAYMENTS, CREDITS, ENDED_PAYMENTS, Hash, IDENTIFIERS, OPEN_PAYMENTS, PAYMENT_PLACES,
+    Snapshot, Tables,
+};
+use crate::store::{Due, DueKind, StoreError};
 
-const TABLE: &str = "payments-1";
-/// Since version 2 the record ends in what is known of its delivery.
-const VERSION: u8 = 2;
+const TABLE: &str = "payments";
+/// Since version 2 the record ends in what is known of its delivery, since version 3 it begins with the key.
+const VERSION: u8 = 3;
+/// Places that were given out.
+const PLACED: &str = "payments-placed";
 
-pub(in crate::store) fn write(payment: &Payment) -> Result<Vec<u8>, StoreError> {
-    encode_as(VERSION, &(payment, payment.delivery))
+/// The tables of records, in the order in which a payment is in them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Home {
+    Open,
+    Answered,
+    Ended,
 }
 
-pub(in crate::store) fn read(bytes: &[u8]) -> Result<Payment, StoreError> {
+impl Home {
+    const ALL: [Home; 3] = [Home::Open, Home::Answered, Home::Ended];
+
+    fn of(payment: &Payment) -> Home {
+        match (payment.payload.is_empty(), &payment.answer) {
+            (false, _) => Home::Open,
+            (true, Some(_)) => Home::Answered,
+            (true, None) => Home::Ended,
+        }
+    }
+}
+
+pub(in crate::store) fn write(key: PaymentKey, payment: &Payment) -> Result<Vec<u8>, StoreError> {
+    encode_as(VERSION, &(key, payment, payment.delivery))
+}
+
+pub(in crate::store) fn read(bytes: &[u8]) -> Result<(PaymentKey, Payment), StoreError> {
+    let (key, payment, delivery): (PaymentKey, Payment, Delivery) =
+        decode_as(VERSION, bytes, TABLE)?;
+    let payment = Payment {
+        delivery,
+        ..payment
+    };
+    Ok((key, payment))
+}
+
+/// A record of a file of schema 1.
+pub(in crate::store) fn read_keyed(bytes: &[u8]) -> Result<Payment, StoreError> {
     if version(bytes) == Some(1) {
         return decode(bytes, TABLE);
     }
-    let (payment, delivery): (Payment, Delivery) = decode_as(VERSION, bytes, TABLE)?;
+    let (payment, delivery): (Payment, Delivery) = decode_as(2, bytes, TABLE)?;
     Ok(Payment {
         delivery,
         ..payment
     })
+}
+
+/// What a due row of a payment has for a key.
+fn due_key(place: u64) -> Hash {
+    let mut key = [0; 32];
+    key[24..].copy_from_slice(&place.to_be_bytes());
+    key
+}
+
+fn place_of(due: Due) -> u64 {
+    due.key
+        .last_chunk()
+        .map_or(0, |place| u64::from_be_bytes(*place))
 }
 
 /// What is stored of a credit: its holder proves it by the identifier itself.
@@ -46,22 +102,136 @@ pub fn identifier_key(payer: Address, identifier: &str) -> IdentifierKey {
     IdentifierKey(hash.finalize().into())
 }
 
-impl Tables<'_> {
+impl<'txn> Tables<'txn> {
+    fn home(&mut self, home: Home) -> &mut LazyTable<'txn, u64, &'static [u8]> {
+        match home {
+            Home::Open => &mut self.open_payments,
+            Home::Answered => &mut self.answered_payments,
+            Home::Ended => &mut self.ended_payments,
+        }
+    }
+
+    pub(in crate::store) fn known_place(&self, key: PaymentKey) -> Result<Option<u64>, StoreError> {
+        if let Some((placed, place)) = self.placed.get()
+            && placed == key
+        {
+            return Ok(Some(place));
+        }
+        let place = self.payment_places.get(key)?.map(|place| place.value());
+        self.placed.set(place.map(|place| (key, place)));
+        Ok(place)
+    }
+
+    /// The place of a payment in the order of arrival; one that has none gets the next. No place is given out twice.
+    pub(in crate::store) fn place(&mut self, key: PaymentKey) -> Result<u64, StoreError> {
+        if let Some(place) = self.known_place(key)? {
+            return Ok(place);
+        }
+        let place = self.fact(PLACED)? + 1;
+        self.set_fact(PLACED, place)?;
+        self.payment_places.insert(key, place)?;
+        self.placed.set(Some((key, place)));
+        Ok(place)
+    }
+
     pub fn payment(&self, key: PaymentKey) -> Result<Option<Payment>, StoreError> {
-        self.payments
-            .get(key)?
-            .map(|bytes| read(bytes.value()))
-            .transpose()
+        match self.known_place(key)? {
+            Some(place) => Ok(self.payment_at(place)?.map(|(_, payment)| payment)),
+            None => Ok(None),
+        }
+    }
+
+    fn payment_at(&self, place: u64) -> Result<Option<(PaymentKey, Payment)>, StoreError> {
+        for table in [
+            &self.open_payments,
+            &self.answered_payments,
+            &self.ended_payments,
+        ] {
+            if let Some(bytes) = table.get(place)? {
+                return read(bytes.value()).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The payment of a due row.
+    pub fn payment_of(&self, due: Due) -> Result<Option<(PaymentKey, Payment)>, StoreError> {
+        let place = place_of(due);
+        let found = self.payment_at(place)?;
+        if let Some((key, _)) = &found {
+            self.placed.set(Some((*key, place)));
+        }
+        Ok(found)
     }
 
     pub fn put_payment(&mut self, key: PaymentKey, payment: &Payment) -> Result<(), StoreError> {
-        self.payments.insert(key, write(payment)?.as_slice())?;
+        let (place, home) = (self.place(key)?, Home::of(payment));
+        let record = write(key, payment)?;
+        let is_new_there = self.home(home).insert(place, record.as_slice())?.is_none();
+        for other in Home::ALL.into_iter().filter(|other| *other != home) {
+            if is_new_there && self.home(other).remove(place)?.is_some() {
+                break;
+            }
+        }
         Ok(())
     }
 
     /// Takes a payment out of the book.
     pub fn drop_payment(&mut self, key: PaymentKey) -> Result<(), StoreError> {
-        self.payments.remove(key)?;
+        let Some(place) = self.known_place(key)? else {
+            return Ok(());
+        };
+        self.placed.set(None);
+        self.payment_places.remove(key)?;
+        for home in Home::ALL {
+            self.home(home).remove(place)?;
+        }
+        Ok(())
+    }
+
+    /// Lets a payment be looked at.
+    pub fn schedule_payment(&mut self, at: UnixSeconds, key: PaymentKey) -> Result<(), StoreError> {
+        self.schedule_of_payment(DueKind::Payment, at, key)
+    }
+
+    pub(in crate::store) fn schedule_of_payment(
+        &mut self,
+        kind: DueKind,
+        at: UnixSeconds,
+        key: PaymentKey,
+    ) -> Result<(), StoreError> {
+        let key = due_key(self.place(key)?);
+        self.schedule(Due { at, kind, key })
+    }
+
+    /// Takes back that a payment is looked at.
+    pub fn unschedule_payment(
+        &mut self,
+        at: UnixSeconds,
+        key: PaymentKey,
+    ) -> Result<(), StoreError> {
+        let Some(place) = self.known_place(key)? else {
+            return Ok(());
+        };
+        let (kind, key) = (DueKind::Payment, due_key(place));
+        self.unschedule(Due { at, kind, key })
+    }
+
+    /// Every payment, in no order.
+    pub(in crate::store) fn each_payment(
+        &self,
+        mut each: impl FnMut(PaymentKey, Payment),
+    ) -> Result<(), StoreError> {
+        for table in [
+            &self.open_payments,
+            &self.answered_payments,
+            &self.ended_payments,
+        ] {
+            for row in table.iter()? {
+                let (key, payment) = read(row?.1.value())?;
+                each(key, payment);
+            }
+        }
         Ok(())
     }
 
@@ -90,11 +260,35 @@ impl Tables<'_> {
     }
 }
 
+/// The record at a place.
+fn at_place(
+    table: &ReadOnlyTable<u64, &'static [u8]>,
+    place: u64,
+) -> Result<Option<(PaymentKey, Payment)>, StoreError> {
+    let record = table.get(place)?;
+    record.map(|bytes| read(bytes.value())).transpose()
+}
+
 impl Snapshot {
     pub fn payment(&self, key: PaymentKey) -> Result<Option<Payment>, StoreError> {
-        let table = self.table(PAYMENTS)?;
-        let record = table.get(key)?;
-        record.map(|bytes| read(bytes.value())).transpose()
+        match self.table(PAYMENT_PLACES)?.get(key)? {
+            Some(place) => Ok(self.payment_at(place.value())?.map(|(_, payment)| payment)),
+            None => Ok(None),
+        }
+    }
+
+    fn payment_at(&self, place: u64) -> Result<Option<(PaymentKey, Payment)>, StoreError> {
+        for home in [OPEN_PAYMENTS, ANSWERED_PAYMENTS, ENDED_PAYMENTS] {
+            if let Some(found) = at_place(&self.table(home)?, place)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The payment of a due row.
+    pub fn payment_of(&self, due: Due) -> Result<Option<(PaymentKey, Payment)>, StoreError> {
+        self.payment_at(place_of(due))
     }
 
     pub fn payment_by_credit(&self, hash: CreditHash) -> Result<Option<PaymentKey>, StoreError> {
@@ -118,23 +312,24 @@ impl Snapshot {
         rows_max: usize,
     ) -> Result<Vec<(PaymentKey, Payment)>, StoreError> {
         let begin = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let table = self.table(PAYMENTS)?;
-        let rows = table.range::<PaymentKey>((begin, Bound::Unbounded))?;
-        let rows = rows.take(rows_max).map(|row| {
-            let (key, bytes) = row?;
-            Ok((key.value(), read(bytes.value())?))
-        });
-        rows.collect()
+        let places = self.table(PAYMENT_PLACES)?;
+        let rows = places.range::<PaymentKey>((begin, Bound::Unbounded))?;
+        let rows = rows.map(|row| self.payment_at(row?.1.value()));
+        // A place that is due has no record yet.
+        let rows = rows.filter_map(Result::transpose);
+        rows.take(rows_max).collect()
     }
 
-    /// Every payment, in the order of their keys, for the operator's list.
+    /// Every payment, in the order of arrival within each table: for who sorts or counts them.
     pub fn payments(
         &self,
         mut each: impl FnMut(PaymentKey, Payment) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        for row in self.table(PAYMENTS)?.iter()? {
-            let (key, bytes) = row?;
-            each(key.value(), read(bytes.value())?)?;
+        for home in [ENDED_PAYMENTS, ANSWERED_PAYMENTS, OPEN_PAYMENTS] {
+            for row in self.table(home)?.iter()? {
+                let (key, payment) = read(row?.1.value())?;
+                each(key, payment)?;
+            }
         }
         Ok(())
     }

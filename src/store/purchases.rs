@@ -9,7 +9,7 @@ use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{Payment, State};
 use crate::domain::time::{PURCHASE_SECONDS, UnixSeconds};
 use crate::store::tables::{PURCHASES, Snapshot, Tables};
-use crate::store::{Due, DueKind, StoreError, payments};
+use crate::store::{Due, DueKind, StoreError};
 
 /// Whether the payments of a file from before the index are in it.
 const INDEXED: &str = "purchases-indexed";
@@ -49,14 +49,6 @@ fn end(payment: &Payment) -> Option<UnixSeconds> {
     }
 }
 
-fn due(at: UnixSeconds, key: PaymentKey) -> Due {
-    Due {
-        at,
-        kind: DueKind::Purchase,
-        key: key.0,
-    }
-}
-
 impl Tables<'_> {
     /// Lists a payment among its payer's purchases, for 30 days from its settlement. One that is not settled is not listed.
     pub fn list_purchase(&mut self, key: PaymentKey, payment: &Payment) -> Result<(), StoreError> {
@@ -64,14 +56,13 @@ impl Tables<'_> {
             return Ok(());
         };
         self.purchases.insert((payment.payer.0, id.0), key)?;
-        self.schedule(due(end, key))
+        self.schedule_of_payment(DueKind::Purchase, end, key)
     }
 
     /// Works off a due row: the purchase is listed no longer.
     pub fn sweep_purchase(&mut self, due: Due) -> Result<(), StoreError> {
         self.unschedule(due)?;
-        let key = PaymentKey(due.key);
-        if let Some(payment) = self.payment(key)?
+        if let Some((key, payment)) = self.payment_of(due)?
             && let Some(id) = purchase_id(key, &payment)
         {
             self.purchases.remove((payment.payer.0, id.0))?;
@@ -84,20 +75,18 @@ impl Tables<'_> {
         if self.meta.get(INDEXED)?.is_some() {
             return Ok(());
         }
-        let mut newest = UnixSeconds(0);
-        for row in self.payments.iter()? {
-            let payment = payments::read(row?.1.value())?;
-            newest = end(&payment).map_or(newest, |end| end.max(newest));
-        }
-        let oldest = UnixSeconds(newest.0.saturating_sub(PURCHASE_SECONDS));
-        for row in self.payments.iter()? {
-            let (key, bytes) = row?;
-            let (key, payment) = (key.value(), payments::read(bytes.value())?);
-            if let (Some(id), Some(end)) = (purchase_id(key, &payment), end(&payment))
-                && end > oldest
-            {
-                self.purchases.insert((payment.payer.0, id.0), key)?;
-                self.due.insert(due(end, key).row(), ())?;
+        let mut settled = Vec::new();
+        self.each_payment(|key, payment| {
+            if let (Some(id), Some(end)) = (purchase_id(key, &payment), end(&payment)) {
+                settled.push((payment.payer, id, key, end));
+            }
+        })?;
+        let newest = settled.iter().map(|(.., end)| *end).max();
+        let oldest = newest.map_or(0, |end| end.0.saturating_sub(PURCHASE_SECONDS));
+        for (payer, id, key, end) in settled {
+            if end.0 > oldest {
+                self.purchases.insert((payer.0, id.0), key)?;
+                self.schedule_of_payment(DueKind::Purchase, end, key)?;
             }
         }
         self.set_fact(INDEXED, 1)

@@ -1,6 +1,7 @@
 //! Every table of the data file, one line each, and the ways to them: `Tables` inside the writer's transaction,
 //! `Snapshot` inside a reader's, `each_table` for what is done with all of them alike.
 
+use std::cell::Cell;
 use std::cmp::Ordering;
 use std::ops::Bound;
 
@@ -69,6 +70,8 @@ macro_rules! tables {
         pub struct Tables<'txn> {
             $(pub(in crate::store) $field: LazyTable<'txn, $key, $value>,)*
             pub(in crate::store) allowed: Allowed,
+            /// The payment whose place was asked for last: a job asks for one several times.
+            pub(in crate::store) placed: Cell<Option<(PaymentKey, u64)>>,
         }
 
         impl<'txn> Tables<'txn> {
@@ -77,6 +80,7 @@ macro_rules! tables {
                 Tables {
                     $($field: LazyTable::new(transaction, $definition),)*
                     allowed,
+                    placed: Cell::new(None),
                 }
             }
 
@@ -120,8 +124,16 @@ tables! {
     // record with its checksum (record.rs); only in BLOBS it is anything, under its own SHA-256.
     /// Facts about the file itself: schema version, whether it was closed cleanly, and the counters of bytes.
     META meta "meta-1": &'static str => u64;
-    /// Payment key → record of a payment with its credit; kept as the operator's book.
-    PAYMENTS payments "payments-1": PaymentKey => &'static [u8];
+    /// Payment key → its place in the order of arrival, by which its record and its due rows lie; as long as the record.
+    PAYMENT_PLACES payment_places "payment-places-1": PaymentKey => u64;
+    /// Place → record of a payment with its credit, while its payload may be needed again.
+    OPEN_PAYMENTS open_payments "open-payments-1": u64 => &'static [u8];
+    /// Place → record of a payment that has ended, while its answer may be given again.
+    ANSWERED_PAYMENTS answered_payments "answered-payments-1": u64 => &'static [u8];
+    /// Place → record of a payment of which nothing but the record is needed; kept as the operator's book.
+    ENDED_PAYMENTS ended_payments "ended-payments-1": u64 => &'static [u8];
+    /// Payment key → record of a payment: of a file of schema 1. Since then empty.
+    KEYED_PAYMENTS keyed_payments "payments-1": PaymentKey => &'static [u8];
     /// SHA-256 of a credit → payment key; until the credit expires.
     CREDITS credits "credits-1": CreditHash => PaymentKey;
     /// SHA-256 of (payer, payment-identifier) → payment key; as long as the kept answer.
@@ -132,8 +144,11 @@ tables! {
     BLOBS blobs "blobs-1": Hash => &'static [u8];
     /// SHA-256 of a blob → Unix seconds until which somebody needs it.
     BLOB_KEEP blob_keep "blob-keep-1": Hash => u64;
-    /// (SHA-256 of a blob, payment key) → nothing: an unsettled sale needs the blob; until its payment settles or fails.
-    BLOB_HOLDS blob_holds "blob-holds-1": (Hash, PaymentKey) => ();
+    /// (SHA-256 of a blob, place of a payment) → nothing: the sale needs the blob; until its payment fails or its answer
+    /// is not given again.
+    BLOB_HOLDS blob_holds "blob-holds-2": (Hash, u64) => ();
+    /// (SHA-256 of a blob, payment key) → nothing: the same of a file of schema 1. Since then empty.
+    KEYED_BLOB_HOLDS keyed_blob_holds "blob-holds-1": (Hash, PaymentKey) => ();
     /// Payment key → record of the goods of an unsettled sale; until its payment settles or fails.
     SALE_GOODS sale_goods "sale-goods-1": PaymentKey => &'static [u8];
     /// Quote id → record of a quote receipt; 7 days, then a tombstone for 7 more.
@@ -199,7 +214,8 @@ tables! {
     ABANDONED abandoned "abandoned-settlements-1": PaymentKey => u64;
     /// Payment key of a transfer → record of what it brought beyond the price; kept as the operator's book.
     OVERPAYMENTS overpayments "overpayments-1": PaymentKey => &'static [u8];
-    /// (kind, Unix seconds, key) → nothing: what is due when. Worked off by one loop.
+    /// (kind, Unix seconds, key, or a payment's place in its last eight bytes) → nothing: what is due when. Worked off by
+    /// one loop.
     DUE due "due-1": (u8, u64, Hash) => ();
     /// Random part of a console session that was signed out → Unix seconds at which its cookie would have expired; until
     /// a day after that. Written by the one who holds the session alone.

@@ -1,6 +1,7 @@
 mod backup;
 mod disk_space;
 mod goods;
+mod order_of_arrival;
 mod orders;
 mod pages;
 mod purchases;
@@ -504,7 +505,7 @@ fn an_old_payment_stays_readable() {
     let old = hex::decode(OLD_PAYMENT).expect("hex");
     assert_eq!(record::decode::<Payment>(&old, "payments-1"), Ok(payment()));
     assert_eq!(record::encode(&payment()), Ok(old.clone()));
-    assert_eq!(payments::read(&old), Ok(payment()));
+    assert_eq!(payments::read_keyed(&old), Ok(payment()));
 }
 
 /// The greatest number in the place of an authorization's end has always stood for a transfer.
@@ -518,7 +519,7 @@ fn an_old_transfer_stays_readable() {
     };
     let bytes = record::encode(&transfer).expect("encodes");
     assert!(hex::encode(&bytes[1..]).starts_with(&marked));
-    assert_eq!(payments::read(&bytes), Ok(transfer));
+    assert_eq!(payments::read_keyed(&bytes), Ok(transfer));
 }
 
 #[test]
@@ -532,8 +533,9 @@ fn a_payment_s_delivery_is_stored_behind_it() {
         delivery,
         ..payment()
     };
-    let bytes = payments::write(&payment).expect("encodes");
-    assert_eq!(payments::read(&bytes), Ok(payment));
+    let key = PaymentKey([9; 32]);
+    let bytes = payments::write(key, &payment).expect("encodes");
+    assert_eq!(payments::read(&bytes), Ok((key, payment)));
 }
 
 /// Blobs are counted as they come and go, and in a file from before they were counted.

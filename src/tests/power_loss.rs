@@ -1,7 +1,7 @@
 //! The store's promise to sales: what was acknowledged is there after the power has failed at any operation of the
 //! disk, whole, with all that hangs on it; and after an error of the disk nothing is acknowledged any more.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use crate::domain::payment::{Delivery, Event, KeptAnswer, Means, Payment, State}
 use crate::domain::purchase::{Choices, ContextPurchase, Purchase};
 use crate::domain::time::UnixSeconds;
 use crate::flows::sale::payments::{self, FreshCredit};
-use crate::store::{Due, DueKind, Settings, Store, StoreError};
+use crate::store::{DueKind, Settings, Store, StoreError};
 use crate::tests::dice::Dice;
 use crate::tests::disk::{Disk, Faults, Op, Survivors, after_power_loss};
 
@@ -146,7 +146,7 @@ async fn advance(
     let written = store.write(move |tables| {
         if event == Event::GoodsKept {
             tables.put_blob(blob(&members), &members, NOW.plus(86_400))?;
-            tables.schedule(Due::payment(NOW.plus(120), key))?;
+            tables.schedule_payment(NOW.plus(120), key)?;
         }
         payments::apply(tables, key, &mut payment, &event, NOW, fresh)?;
         *for_store.lock().expect("no panic before") = payment;
@@ -195,7 +195,10 @@ async fn read(file: Vec<u8>) -> Result<HashMap<PaymentKey, Payment>, String> {
             found.insert(key, payment);
             Ok(())
         })?;
-        let due = snapshot.due(DueKind::Payment, UnixSeconds(u64::MAX), 1_000)?;
+        let mut due = HashSet::new();
+        for row in snapshot.due(DueKind::Payment, UnixSeconds(u64::MAX), 1_000)? {
+            due.extend(snapshot.payment_of(row)?.map(|(key, _)| key));
+        }
         let mut lacking = Vec::new();
         for (key, payment) in &found {
             let mut need = |holds: bool, what: &str| {
@@ -213,10 +216,10 @@ async fn read(file: Vec<u8>) -> Result<HashMap<PaymentKey, Payment>, String> {
                 need(owner == Some(*key), "the credit");
             }
             if payment.state.is_open() || payment.state == State::Held {
-                need(due.iter().any(|due| due.key == key.0), "the next look");
-                let identifier = payment.identifier.ok_or(StoreError::Damaged {
-                    table: "payments-1",
-                })?;
+                need(due.contains(key), "the next look");
+                let identifier = payment
+                    .identifier
+                    .ok_or(StoreError::Damaged { table: "payments" })?;
                 let owner = snapshot.payment_by_identifier(identifier)?;
                 need(owner == Some(*key), "the identifier");
             }

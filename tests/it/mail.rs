@@ -107,7 +107,7 @@ fn a_backlog_of_payments_does_not_hold_up_mail() {
     let backlog = rig.app().store.write(move |tables| {
         (0..PAYMENTS).try_for_each(|number| {
             let key: [u8; 32] = Sha256::digest(number.to_be_bytes()).into();
-            tables.schedule(Due::payment(now, PaymentKey(key)))
+            tables.schedule_payment(now, PaymentKey(key))
         })
     });
     rig.wait(backlog).expect("is written");

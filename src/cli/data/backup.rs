@@ -168,7 +168,7 @@ pub(in crate::cli) fn line(path: &Path, verified: &Verified) -> String {
         path.display(),
         verified.schema,
         size(verified.bytes),
-        rows("payments-1"),
+        rows("payment-places-1") + rows("payments-1"),
         rows("reports-1")
     )
 }

@@ -189,12 +189,16 @@ async fn look_at_payments(
     now: UnixSeconds,
 ) -> Result<(), StoreError> {
     let looked = app.store.write(move |tables| {
-        let looked = rows.into_iter().map(|due| {
-            let key = PaymentKey(due.key);
-            let is_unknown = look_at_payment(tables, due, now)?;
-            Ok((key, is_unknown, tables.payment(key)?))
-        });
-        looked.collect::<Result<Vec<_>, StoreError>>()
+        let mut looked = Vec::with_capacity(rows.len());
+        for due in rows {
+            tables.unschedule(due)?;
+            let Some((key, payment)) = tables.payment_of(due)? else {
+                continue;
+            };
+            let is_unknown = look_at_payment(tables, key, payment, now)?;
+            looked.push((key, is_unknown, tables.payment(key)?));
+        }
+        Ok(looked)
     });
     for (key, is_unknown, payment) in looked.await? {
         if is_unknown {
@@ -210,17 +214,13 @@ async fn look_at_payments(
 /// Does what a payment's record requires. Tells whether its settlement is to be looked up.
 fn look_at_payment(
     tables: &mut Tables<'_>,
-    due: Due,
+    key: PaymentKey,
+    mut payment: Payment,
     now: UnixSeconds,
 ) -> Result<bool, StoreError> {
-    let key = PaymentKey(due.key);
-    tables.unschedule(due)?;
-    let Some(mut payment) = tables.payment(key)? else {
-        return Ok(false);
-    };
     match call(&payment, tables.abandoned_at(key)?, now) {
         Call::Nothing => {}
-        Call::LookAt(at) => tables.schedule(Due::payment(at, key))?,
+        Call::LookAt(at) => tables.schedule_payment(at, key)?,
         Call::ExpireCredit => {
             let fresh = payments::FreshCredit::draw();
             payments::apply(tables, key, &mut payment, &Event::CreditExpired, now, fresh)?;
@@ -239,7 +239,7 @@ fn look_at_payment(
         Call::Reconcile => {
             payment.changed_at = now.0;
             let next = next_look(&payment, now);
-            tables.schedule(Due::payment(next, key))?;
+            tables.schedule_payment(next, key)?;
             return Ok(true);
         }
     }

@@ -2,7 +2,6 @@
 //! unknown until the facilitator or the chain resolves it.
 
 use crate::app::Shared;
-use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{Event, State};
 use crate::domain::time::UnixSeconds;
 use crate::flows::orders::fulfil;
@@ -24,19 +23,17 @@ pub async fn recover(app: &Shared) -> Result<Recovered, StoreError> {
         .store
         .read(|snapshot| snapshot.due(DueKind::Payment, UnixSeconds(u64::MAX), usize::MAX))
         .await?;
-    let mut keys: Vec<_> = due.into_iter().map(|due| PaymentKey(due.key)).collect();
-    keys.sort_unstable();
-    keys.dedup();
+    // A payment may be due several times.
+    let mut due: Vec<_> = due.into_iter().map(|due| (due.key, due)).collect();
+    due.sort_unstable_by_key(|(key, _)| *key);
+    due.dedup_by_key(|(key, _)| *key);
     let mut recovered = Recovered {
         orders: fulfil::free_leases(app).await?,
         ..Recovered::default()
     };
-    for key in keys {
-        let Some(payment) = app
-            .store
-            .read(move |snapshot| snapshot.payment(key))
-            .await?
-        else {
+    for (_, due) in due {
+        let read = app.store.read(move |snapshot| snapshot.payment_of(due));
+        let Some((key, payment)) = read.await? else {
             continue;
         };
         match payment.state {

@@ -19,7 +19,7 @@ use crate::outside::chance;
 use crate::outside::facilitator::PaymentRequest;
 use crate::state::in_flight::End;
 use crate::state::unknown::is_looked_into;
-use crate::store::{Due, StoreError, Tables, credit_hash, identifier_key};
+use crate::store::{StoreError, Tables, credit_hash, identifier_key};
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::PaymentRequirements;
 
@@ -178,7 +178,7 @@ pub fn apply(
     payment.state = state;
     payment.changed_at = now.0;
     if let Some(kept_at) = kept_at {
-        tables.unschedule(Due::payment(kept_at.plus(KEPT_LOOK_SECONDS), key))?;
+        tables.unschedule_payment(kept_at.plus(KEPT_LOOK_SECONDS), key)?;
     }
     for action in &actions {
         match action {
@@ -189,7 +189,7 @@ pub fn apply(
             Action::Reconcile if was_unknown => {}
             Action::Reconcile => {
                 let at = now.plus(UNKNOWN_LOOK_SECONDS);
-                tables.schedule(Due::payment(at, key))?;
+                tables.schedule_payment(at, key)?;
             }
             Action::Settle { .. } | Action::Deliver => {}
         }
@@ -201,7 +201,7 @@ pub fn apply(
             let answer_end = now.plus(REDELIVERY_SECONDS.max(CREDIT_SECONDS));
             payment.delivery.is_owed = true;
             payment.delivery.answer_until = now.plus(OWED_SECONDS).0;
-            tables.schedule(Due::payment(redelivery_end(now.0), key))?;
+            tables.schedule_payment(redelivery_end(now.0), key)?;
             // Now the buyer may read it.
             tables.release_report(key, transaction, answer_end)?;
             let answer = payment.answer.as_ref().map(|answer| answer.page);
@@ -227,7 +227,7 @@ pub fn apply(
                 // Released payments cost their senders nothing, so only key, state and fingerprint stay.
                 payment.purchase.forget_text();
                 payment.attribution = None;
-                tables.schedule(Due::payment(at, key))?;
+                tables.schedule_payment(at, key)?;
             }
         }
         State::Answered { by, .. } => {
@@ -239,12 +239,12 @@ pub fn apply(
                 tables.put_identifier(identifier, by)?;
             }
             if let Some(at) = forgotten_at(payment) {
-                tables.schedule(Due::payment(at, key))?;
+                tables.schedule_payment(at, key)?;
             }
         }
         State::Held | State::Kept => {
             if payment.state == State::Kept {
-                tables.schedule(Due::payment(now.plus(KEPT_LOOK_SECONDS), key))?;
+                tables.schedule_payment(now.plus(KEPT_LOOK_SECONDS), key)?;
             }
             if let Some(identifier) = payment.identifier {
                 tables.put_identifier(identifier, key)?;
@@ -291,7 +291,7 @@ fn issue_credit(
         ),
         _ => latest,
     };
-    tables.schedule(Due::payment(UnixSeconds(expires_at), key))?;
+    tables.schedule_payment(UnixSeconds(expires_at), key)?;
     match &mut payment.credit {
         Some(credit) => credit.expires_at = expires_at,
         None => {
@@ -415,7 +415,7 @@ pub fn keep_answer_until(
 ) -> Result<(), StoreError> {
     let delivery = &mut payment.delivery;
     delivery.answer_until = delivery.answer_until.max(until.0);
-    tables.schedule(Due::payment(until, key))
+    tables.schedule_payment(until, key)
 }
 
 /// Records that a settled payment's answer was sent at `sent_at` and is no longer owed, inside a write job.

@@ -226,6 +226,10 @@ pub async fn earlier_purchase(
     let end = Instant::now() + app.config.payment.settle_wait_max;
     for key in earlier.into_iter().filter(|key| *key != own) {
         let is_identified = identified == Some(key);
+        // It is settled and its buyer has the answer, which the record will say.
+        if !is_identified && app.in_flight.answers.has(key) {
+            continue;
+        }
         let reservation = Reservation::wait(&app.in_flight, key, end).await;
         let is_answered = app.in_flight.answers.has(key);
         let stored = app.store.look_up(|snapshot| snapshot.payment(key))?;

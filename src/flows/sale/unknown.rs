@@ -20,7 +20,7 @@ use crate::flows::sale::{payments, reconcile, settle};
 use crate::outside::chain::{ChainError, Fate};
 use crate::state::in_flight::Reservation;
 use crate::state::unknown::is_looked_into;
-use crate::store::{Due, StoreError, Tables};
+use crate::store::{StoreError, Tables};
 
 /// How long after its window an unresolved authorization is looked up.
 pub const ABANDON_SECONDS: u64 = 24 * 3600;
@@ -61,7 +61,7 @@ pub async fn abandon_if_old(app: &Shared, key: PaymentKey) -> Result<(), StoreEr
             return Ok(false);
         }
         tables.abandon(key, now)?;
-        tables.schedule(Due::payment(last_until(now), key))?;
+        tables.schedule_payment(last_until(now), key)?;
         Ok(true)
     });
     if abandoned.await? {
