@@ -643,7 +643,7 @@ fn the_program_describes_itself() {
         serde_json::from_str(&run(&["version", "--json"]).expect(0).out).expect("JSON");
     assert_eq!(
         (&version["name"], &version["schema"]),
-        (&"context402".into(), &1.into())
+        (&"context402".into(), &2.into())
     );
     let plain = run(&["version"]).expect(0).out;
     assert_eq!(plain, run(&["--version"]).expect(0).out);

@@ -3,7 +3,7 @@
 use context402::domain::keys::{MailKey, PaymentKey};
 use context402::domain::mail::{MailKind, MailState, PAUSES};
 use context402::domain::time::UnixSeconds;
-use context402::store::{Due, DueKind, Mail, MailAttachment, MailRecord, mail_key};
+use context402::store::{DueKind, Mail, MailAttachment, MailRecord, mail_key};
 use sha2::{Digest, Sha256};
 
 use crate::harness::process::run;
