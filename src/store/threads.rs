@@ -3,7 +3,6 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use redb::{Database, ReadableDatabase, WriteTransaction};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -20,12 +19,6 @@ pub(in crate::store) const QUEUE_MAX: usize = 1024;
 const BATCH_MAX: usize = 256;
 const READERS: usize = 2;
 const READ_PANICKED: &str = "a read of the store panicked";
-/// How long the writer waits for more jobs where the last commit had several: a commit costs the same for one job as for
-/// ten.
-const COMPANY_WAIT: Duration = Duration::from_millis(1);
-/// A batch of this many does not wait for more.
-const COMPANY_ENOUGH: usize = 48;
-
 /// A job runs inside the transaction and gives back what answers its caller once the commit's outcome is known.
 type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 type WriteJob = Box<dyn FnOnce(&mut Tables<'_>) -> Result<Answer, StoreError> + Send>;
@@ -150,18 +143,7 @@ fn write_loop(
     report_failure: &watch::Sender<bool>,
 ) {
     let mut batch = Vec::with_capacity(BATCH_MAX);
-    let mut had_company = false;
     while jobs.blocking_recv_many(&mut batch, BATCH_MAX) > 0 {
-        if had_company && batch.len() < COMPANY_ENOUGH {
-            std::thread::sleep(COMPANY_WAIT);
-            while let Ok(job) = jobs.try_recv() {
-                batch.push(job);
-                if batch.len() == BATCH_MAX {
-                    break;
-                }
-            }
-        }
-        had_company = batch.len() > 1;
         // A panic in here leaves a half-made transaction of money behind: the process must not go on as if it knew.
         let committed =
             std::panic::catch_unwind(AssertUnwindSafe(|| commit(database, allowed(), &mut batch)));
