@@ -38,7 +38,7 @@ use context402::outside::facilitator::{
 use context402::state::offers::Offers;
 use context402::store::{self, DueKind};
 use context402::x402::proof::PaymentProof;
-use context402::x402::wire::PaymentRequirements;
+use context402::x402::wire::WrittenRequirements;
 
 use ask::one_answer;
 use harness::{
@@ -373,7 +373,7 @@ fn sent(
 fn required(config: &Config) -> Vec<u8> {
     let offers = Offers::new(config, None, Vec::new()).expect("offers");
     let offer = offers.level(Level::Tier(Tier::Cached));
-    serde_json::to_vec(&offer.requirements).expect("JSON")
+    offer.requirements.json().as_bytes().to_vec()
 }
 
 /// A child does its thing as often as there are purchases.
@@ -561,7 +561,7 @@ fn calls(folder: &str, facilitator_url: &str) {
 async fn call_all(
     facilitator: &Facilitator,
     proofs: &Arc<Vec<PaymentProof>>,
-    offer: &PaymentRequirements,
+    offer: &WrittenRequirements,
 ) {
     let mut tasks = JoinSet::new();
     for first in 0..AT_ONCE {

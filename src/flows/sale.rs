@@ -40,7 +40,7 @@ use crate::flows::sale::verified::Verified;
 use crate::state::in_flight::delivered::Delivered;
 use crate::state::in_flight::{Clients, End, Joined, Outcome, Reservation};
 use crate::x402::proof::PaymentProof;
-use crate::x402::wire::PaymentRequirements;
+use crate::x402::wire::WrittenRequirements;
 
 /// Sells one page or report. Identical concurrent requests share one sale and one settlement.
 pub async fn sell(app: &Shared, request: PaidRequest, proof: PaymentProof) -> Outcome {
@@ -204,7 +204,7 @@ fn key_of(
     app: &Shared,
     purchase: &Purchase,
     proof: &PaymentProof,
-    terms: &Result<PaymentRequirements, Refusal>,
+    terms: &Result<WrittenRequirements, Refusal>,
 ) -> PaymentKey {
     let offered = &app.offers.of(purchase).requirements;
     let offered = terms.as_ref().unwrap_or(offered);

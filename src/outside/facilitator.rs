@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use crate::domain::time::UnixSeconds;
 use crate::outside::call::ConcurrencyLimit;
 use crate::x402::proof::PaymentProof;
-use crate::x402::wire::{PaymentRequirements, Supported};
+use crate::x402::wire::{Supported, WrittenRequirements};
 
 pub use cdp::CdpKeyError;
 use client::Client;
@@ -156,7 +156,7 @@ impl Facilitator {
     }
 
     /// What both calls are asked with, for this payment and the offer that it pays.
-    pub fn request(&self, proof: &PaymentProof, offer: &PaymentRequirements) -> PaymentRequest {
+    pub fn request(&self, proof: &PaymentProof, offer: &WrittenRequirements) -> PaymentRequest {
         PaymentRequest {
             body: body(proof, offer, self.passes_on),
             expected: Expected {
@@ -262,18 +262,17 @@ fn both(earlier: Settlement, later: Settlement) -> Settlement {
     }
 }
 
-fn body(proof: &PaymentProof, offer: &PaymentRequirements, passes_on: PassesOn) -> Bytes {
+fn body(proof: &PaymentProof, offer: &WrittenRequirements, passes_on: PassesOn) -> Bytes {
     let bare = match passes_on {
         PassesOn::Everything => None,
         PassesOn::Payment => proof.bare(),
     };
     let payment = bare.as_deref().unwrap_or(proof.raw());
-    let terms = serde_json::to_string(offer).expect("strings and numbers always serialize");
     let parts = [
         r#"{"x402Version":2,"paymentPayload":"#,
         payment,
         r#","paymentRequirements":"#,
-        &terms,
+        offer.json(),
         "}",
     ];
     parts.concat().into()

@@ -13,7 +13,7 @@ use crate::signing::Signer;
 use crate::x402::challenge::{Bazaar, Challenge, ChallengeError, ChallengeInputs};
 use crate::x402::offer_receipt::{self, OFFER_RECEIPT};
 use crate::x402::resource::Resource;
-use crate::x402::wire::{Extra, PaymentRequirements, Scheme};
+use crate::x402::wire::{Extra, PaymentRequirements, Scheme, WrittenRequirements};
 
 /// How long a payment is valid (specification section 8).
 pub const TIMEOUT_SECONDS_MAX: u64 = 300;
@@ -46,7 +46,7 @@ pub struct Terms {
 #[derive(Debug)]
 pub struct Offer {
     pub item: LineItem,
-    pub requirements: PaymentRequirements,
+    pub requirements: WrittenRequirements,
     /// The extensions beside those that every challenge has.
     extensions: Map<String, Value>,
     /// The challenge of a request that came without payment.
@@ -95,7 +95,7 @@ impl Offers {
         )?;
         Ok(Offer {
             item,
-            requirements,
+            requirements: requirements.into(),
             extensions,
             challenge,
         })
@@ -122,12 +122,12 @@ impl Offers {
 
     /// The offer itself, and what was offered for it up to 300 seconds before `at` under another configuration: a buyer
     /// who signed or paid just before a restart is not turned away (decisions, Money 2).
-    pub fn honoured(&self, offer: &Offer, at: UnixSeconds) -> Vec<PaymentRequirements> {
+    pub fn honoured(&self, offer: &Offer, at: UnixSeconds) -> Vec<WrittenRequirements> {
         let former = self
             .former
             .iter()
             .filter(|(_, last)| at.since(*last) <= TIMEOUT_SECONDS_MAX);
-        let former = former.map(|(terms, _)| terms.requirements(offer.item));
+        let former = former.map(|(terms, _)| terms.requirements(offer.item).into());
         std::iter::once(offer.requirements.clone())
             .chain(former)
             .collect()

@@ -71,7 +71,9 @@ impl Tables<'_> {
         blobs: &[(Hash, &[u8])],
         now: UnixSeconds,
     ) -> Result<Result<(), NoSpace>, StoreError> {
-        self.drop_goods(sale, now)?;
+        if self.known_place(sale)?.is_some() {
+            self.drop_goods(sale, now)?;
+        }
         let mut goods = SaleGoods {
             blobs: Vec::new(),
             bytes: 0,

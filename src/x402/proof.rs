@@ -16,7 +16,7 @@ use crate::domain::keys::PayloadHash;
 use crate::domain::time::UnixSeconds;
 use crate::x402::challenge::{Advertised, PAYMENT_IDENTIFIER};
 use crate::x402::resource::Resource;
-use crate::x402::wire::{Authorization, PaymentPayload, PaymentRequirements};
+use crate::x402::wire::{Authorization, PaymentPayload, PaymentRequirements, WrittenRequirements};
 use crate::x402::{encoding, json};
 
 /// Longest header value in bytes.
@@ -231,16 +231,16 @@ impl PaymentProof {
     /// goes on with that offer, never with what the buyer copied. `work_seconds` is the longest the work may take.
     pub fn check<'a>(
         &self,
-        offers: &'a [PaymentRequirements],
+        offers: &'a [WrittenRequirements],
         resource: &Resource,
         now: UnixSeconds,
         work_seconds: u64,
-    ) -> Result<&'a PaymentRequirements, ProofMismatch> {
+    ) -> Result<&'a WrittenRequirements, ProofMismatch> {
         let offer = self
             .payload
             .accepted
             .as_ref()
-            .and_then(|accepted| offers.iter().find(|offer| is_copy_of(accepted, offer)))
+            .and_then(|accepted| copied(accepted.get(), offers))
             .ok_or(ProofMismatch::Requirements)?;
         if let Some(named) = &self.payload.resource
             && !resource.covers(&named.url)
@@ -276,7 +276,7 @@ fn typed(decoded: &[u8]) -> Result<PaymentPayload, ProofError> {
     let payload: PaymentPayload =
         serde_json::from_slice(decoded).map_err(|failure| misfit(decoded, &failure))?;
     match &payload.accepted {
-        Some(accepted) if !accepted.is_object() => {
+        Some(accepted) if !accepted.get().starts_with('{') => {
             Err(ProofError::Shape("accepted is not an object".to_owned()))
         }
         _ => Ok(payload),
@@ -317,6 +317,18 @@ fn is_identifier(text: &str) -> bool {
         && text
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+}
+
+/// The offer that was copied.
+fn copied<'a>(
+    accepted: &str,
+    offers: &'a [WrittenRequirements],
+) -> Option<&'a WrittenRequirements> {
+    let same = offers.iter().find(|offer| offer.json() == accepted);
+    same.or_else(|| {
+        let accepted: Value = serde_json::from_str(accepted).ok()?;
+        offers.iter().find(|offer| is_copy_of(&accepted, offer))
+    })
 }
 
 /// Whether `accepted` is our offer copied: addresses by their bytes, the amount by its number, `extra` with all that

@@ -3,6 +3,8 @@
 //! alone: whether a payment fits an offer is decided in `proof.rs`.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
@@ -100,6 +102,44 @@ impl PaymentRequirements {
     ];
 }
 
+/// Requirements with their JSON, written once: it is compared with what buyers copy, passed on and stored. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct WrittenRequirements(Arc<(PaymentRequirements, String)>);
+
+impl WrittenRequirements {
+    pub fn json(&self) -> &str {
+        &self.0.1
+    }
+}
+
+impl From<PaymentRequirements> for WrittenRequirements {
+    fn from(requirements: PaymentRequirements) -> Self {
+        let json = serde_json::to_string(&requirements);
+        let json = json.expect("strings and numbers always serialize");
+        WrittenRequirements(Arc::new((requirements, json)))
+    }
+}
+
+impl Deref for WrittenRequirements {
+    type Target = PaymentRequirements;
+
+    fn deref(&self) -> &PaymentRequirements {
+        &self.0.0
+    }
+}
+
+impl Serialize for WrittenRequirements {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (**self).serialize(serializer)
+    }
+}
+
+impl PartialEq for WrittenRequirements {
+    fn eq(&self, other: &Self) -> bool {
+        self.json() == other.json()
+    }
+}
+
 /// The EIP-712 domain of the token, and whatever else the seller put there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Extra {
@@ -127,9 +167,9 @@ impl Extra {
 pub struct PaymentPayload {
     pub x402_version: Version2,
     pub resource: Option<ResourceInfo>,
-    /// The entry of `accepts` that the buyer chose, as it copied it. A value, because what does not fit our type is
-    /// an offer that is not ours (402), not a malformed payment (400).
-    pub accepted: Option<Value>,
+    /// The entry of `accepts` that the buyer chose, as it copied it. Text, because what does not fit our type is an
+    /// offer that is not ours (402), not a malformed payment (400), and because most copy ours byte for byte.
+    pub accepted: Option<Box<RawValue>>,
     pub payload: ExactPayload,
     /// Most of a payment's bytes, of which one id is read: they stay text.
     pub extensions: Option<BTreeMap<String, Box<RawValue>>>,

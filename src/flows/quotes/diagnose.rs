@@ -191,8 +191,11 @@ fn terms(app: &App, level: Level, proof: &PaymentProof) -> Result<(), ProofMisma
 
 /// How an accepted offer differs from the nearest of ours.
 fn differences(app: &App, proof: &PaymentProof) -> String {
-    let Some(accepted) = proof.payload().accepted.as_ref() else {
-        return "It has no accepted member.".to_owned();
+    let accepted = proof.payload().accepted.as_ref();
+    let accepted = accepted.and_then(|accepted| serde_json::from_str(accepted.get()).ok());
+    let accepted: Value = match accepted {
+        Some(accepted) => accepted,
+        None => return "It has no accepted member.".to_owned(),
     };
     let unlike = |level: Level| -> Vec<String> {
         let ours = json!(app.offers.level(level).requirements);

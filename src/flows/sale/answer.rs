@@ -308,12 +308,11 @@ fn cost(judged: &Judged) -> MarginMembers {
 /// The payment's members without braces and without the settlement's. By the signed terms, if they are still stored, else
 /// by the current ones.
 pub fn paid(app: &Shared, payment: &Payment) -> Result<String, serde_json::Error> {
-    let today;
     let terms = match serde_json::from_slice(&payment.requirements) {
         Ok(signed) => signed,
         Err(_) => {
-            today = serde_json::to_vec(&app.offers.of(&payment.purchase).requirements)?;
-            serde_json::from_slice(&today)?
+            let offer = app.offers.of(&payment.purchase);
+            serde_json::from_str(offer.requirements.json())?
         }
     };
     let PaidTo {

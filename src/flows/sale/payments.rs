@@ -21,7 +21,7 @@ use crate::state::in_flight::End;
 use crate::state::unknown::is_looked_into;
 use crate::store::{StoreError, Tables, credit_hash, identifier_key};
 use crate::x402::proof::PaymentProof;
-use crate::x402::wire::PaymentRequirements;
+use crate::x402::wire::{PaymentRequirements, WrittenRequirements};
 
 /// Attempts of a retry credit (decisions, Retry credits).
 const CREDIT_ATTEMPTS: u8 = 3;
@@ -338,12 +338,12 @@ fn as_retry_credit(payment: &Payment, fresh: FreshCredit) -> Option<RetryCredit>
 /// A verified payment, sent by `client`.
 pub fn verified(
     proof: &PaymentProof,
-    offer: &PaymentRequirements,
+    offer: &WrittenRequirements,
     purchase: crate::domain::purchase::Purchase,
     (attribution, client): (Option<String>, Option<IpAddr>),
     now: UnixSeconds,
-) -> Result<Payment, serde_json::Error> {
-    Ok(Payment {
+) -> Payment {
+    Payment {
         payer: proof.from(),
         nonce: proof.nonce(),
         amount_units: offer.amount.units(),
@@ -352,7 +352,7 @@ pub fn verified(
         },
         payload_hash: proof.payload_hash(),
         payload: proof.raw().as_bytes().to_vec(),
-        requirements: serde_json::to_vec(offer)?,
+        requirements: offer.json().as_bytes().to_vec(),
         fingerprint: purchase.fingerprint(),
         purchase,
         identifier: proof
@@ -369,7 +369,7 @@ pub fn verified(
             origin: origin(proof.nonce(), client),
             ..Delivery::default()
         },
-    })
+    }
 }
 
 /// The hash of the client address that sent an authorization. `None` for the operator.
@@ -450,7 +450,7 @@ pub fn stored_request(app: &Shared, payment: &Payment) -> Result<PaymentRequest,
         .map_err(|error| internal("a stored payment cannot be read", &error))?;
     let offer =
         signed_terms(payment).map_err(|error| internal("a stored offer cannot be read", &error))?;
-    Ok(app.outside.facilitator.request(&proof, &offer))
+    Ok(app.outside.facilitator.request(&proof, &offer.into()))
 }
 
 /// The terms that the buyer signed, which may differ from the current ones.

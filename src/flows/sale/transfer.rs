@@ -30,7 +30,7 @@ use crate::state::in_flight::{Outcome, Reservation};
 use crate::store::Overpayment;
 use crate::x402::onchain::{Received, received};
 use crate::x402::sender_proof::Statement;
-use crate::x402::wire::PaymentRequirements;
+use crate::x402::wire::WrittenRequirements;
 
 /// Maximum number of transfers to check per transaction.
 const TRANSFERS_MAX: usize = 64;
@@ -67,7 +67,7 @@ impl TransferProof {
 #[derive(Debug)]
 struct Candidates {
     since: UnixSeconds,
-    transfers: Vec<(Received, PaymentRequirements)>,
+    transfers: Vec<(Received, WrittenRequirements)>,
 }
 
 /// Sells one page for a transfer.
@@ -343,11 +343,10 @@ fn payment(
     app: &Shared,
     request: &PaidRequest,
     (proof, payload_hash): (&TransferProof, PayloadHash),
-    (transfer, terms): (&Received, &PaymentRequirements),
+    (transfer, terms): (&Received, &WrittenRequirements),
 ) -> Result<Payment, Refusal> {
     let now = app.now().0;
-    let requirements = serde_json::to_vec(terms)
-        .map_err(|error| internal("a payment could not be written down", &error))?;
+    let requirements = terms.json().as_bytes().to_vec();
     Ok(Payment {
         payer: transfer.from,
         nonce: Nonce(proof.transaction.0),

@@ -11,13 +11,12 @@ use crate::domain::purchase::Purchase;
 use crate::domain::refusal::Refusal;
 use crate::domain::render::Render;
 use crate::flows::content::{rendering, several};
-use crate::flows::internal;
 use crate::flows::sale::payments::{self, stored_request};
 use crate::flows::sale::refusals::challenge;
 use crate::flows::sale::request::PaidRequest;
 use crate::outside::facilitator::{PaymentRequest, Verdict};
 use crate::x402::proof::PaymentProof;
-use crate::x402::wire::PaymentRequirements;
+use crate::x402::wire::WrittenRequirements;
 
 /// An authorization that the facilitator has verified.
 #[derive(Debug)]
@@ -34,7 +33,7 @@ impl Verified {
     pub async fn verify(
         app: &Shared,
         proof: PaymentProof,
-        offer: PaymentRequirements,
+        offer: WrittenRequirements,
         request: &PaidRequest,
     ) -> Result<Self, Refusal> {
         let facilitator = &app.outside.facilitator;
@@ -61,8 +60,7 @@ impl Verified {
             request.purchase.clone(),
             (request.attribution.clone(), request.client),
             app.now(),
-        )
-        .map_err(|error| internal("a payment could not be stored", &error))?;
+        );
         Ok(Verified {
             request: asked,
             payment,
@@ -131,7 +129,7 @@ pub fn check_terms(
     app: &Shared,
     purchase: &Purchase,
     proof: &PaymentProof,
-) -> Result<PaymentRequirements, Refusal> {
+) -> Result<WrittenRequirements, Refusal> {
     let offer = app.offers.of(purchase);
     let reads = match purchase {
         Purchase::Context(_) | Purchase::ProofPack(_) => Reads::One {

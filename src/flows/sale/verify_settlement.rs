@@ -94,13 +94,13 @@ pub fn enter(
     event: &Event,
     network: Option<Network>,
 ) -> Result<(), StoreError> {
-    let (Event::SettleSucceeded { .. }, State::Settled { transaction, at }) =
-        (event, &payment.state)
+    let (Some(network), Event::SettleSucceeded { .. }, State::Settled { transaction, at }) =
+        (network, event, &payment.state)
     else {
         return Ok(());
     };
     match claim(payment, transaction, UnixSeconds(*at)) {
-        Some(claim) if network == Some(Network(claim.network)) => {
+        Some(claim) if network == Network(claim.network) => {
             tables.put_unverified(&UnverifiedSettlement {
                 next_look: claim.told_at.saturating_add(FIRST_LOOK_SECONDS),
                 key,

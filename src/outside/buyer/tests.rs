@@ -53,7 +53,7 @@ fn sell(request: &Request, ledger: &mut Ledger) -> Vec<u8> {
     };
     let resource = Resource::new("https://api.example.com", "/v1/x402/access").expect("a base");
     let proof = PaymentProof::decode(header).expect("a payment");
-    let offers = [offer()];
+    let offers = [offer().into()];
     let offer = proof
         .check(&offers, &resource, NOW, 60)
         .expect("our own offer");

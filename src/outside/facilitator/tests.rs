@@ -12,16 +12,18 @@ use crate::outside::loopback::{Server, Step, response};
 use crate::sandbox::ledger::Ledger;
 use crate::x402::proof::PaymentProof;
 use crate::x402::vectors;
+use crate::x402::wire::PaymentRequirements;
 
 const NOW: UnixSeconds = UnixSeconds(1_795_248_000);
 const OTHER: &str = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
 
 /// The first vector: 12000 units from 0x7099…79C8 on Base.
-fn payment() -> (PaymentProof, PaymentRequirements) {
+fn payment() -> (PaymentProof, WrittenRequirements) {
     let vector = &vectors::all().payments[0];
     let proof = PaymentProof::decode(&vector.payment_signature_header).expect("a payment");
     let offer = serde_json::from_value(vector.payment_payload["accepted"].clone());
-    (proof, offer.expect("requirements"))
+    let offer: PaymentRequirements = offer.expect("requirements");
+    (proof, offer.into())
 }
 
 fn payer() -> Address {

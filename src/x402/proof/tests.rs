@@ -60,7 +60,7 @@ fn without(pointer: &str) -> Value {
 
 fn check(payment: &Value, expected: Result<(), ProofMismatch>) {
     let proof = decode(payment).unwrap_or_else(|refusal| panic!("{refusal}: {payment}"));
-    let offers = [offer()];
+    let offers = [offer().into()];
     let outcome = proof.check(&offers, &resource(), NOW, WORK_SECONDS);
     assert_eq!(outcome, expected.map(|()| &offers[0]), "{payment}");
 }
@@ -91,7 +91,7 @@ fn a_payment_that_fits_gives_our_own_offer() {
         amount: Amount::from_units(50_000),
         ..offer()
     };
-    let offers = [dearer, offer()];
+    let offers = [dearer.into(), offer().into()];
     let proof = decode(&payment()).expect("a payment");
     assert_eq!(
         proof.check(&offers, &resource(), NOW, WORK_SECONDS),
@@ -166,11 +166,12 @@ fn accepted_is_compared_field_by_field() {
 
 #[test]
 fn everything_that_we_put_into_extra_must_come_back() {
-    let mut offers = [offer()];
-    offers[0]
+    let mut offer = offer();
+    offer
         .extra
         .more
         .insert("more".to_owned(), json!({"tier": "starter", "list": [1]}));
+    let offers = [offer.into()];
     let outcome = |extra: Value| {
         let proof = decode(&changed("/accepted/extra", extra)).expect("a payment");
         proof.check(&offers, &resource(), NOW, WORK_SECONDS).is_ok()
@@ -486,7 +487,7 @@ proptest! {
         let position = position % text.len();
         text[position] = byte;
         if let Ok(proof) = PaymentProof::from_json(&text)
-            && let Ok(offer) = proof.check(&[offer()], &resource(), NOW, WORK_SECONDS)
+            && let Ok(offer) = proof.check(&[offer().into()], &resource(), NOW, WORK_SECONDS)
         {
             prop_assert_eq!(proof.authorization().to, offer.pay_to);
             prop_assert_eq!(proof.authorization().value, u128::from(offer.amount.units()));
