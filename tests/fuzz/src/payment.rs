@@ -7,7 +7,7 @@ use context402::domain::time::UnixSeconds;
 use context402::x402::encoding;
 use context402::x402::proof::{HEADER_BYTES_MAX, PaymentProof};
 use context402::x402::resource::Resource;
-use context402::x402::wire::PaymentRequirements;
+use context402::x402::wire::{PaymentRequirements, WrittenRequirements};
 
 use super::mutation::{files, mutated};
 use super::random::Random;
@@ -57,12 +57,13 @@ const WORDS: [&str; 40] = [
 const NOW: UnixSeconds = UnixSeconds(4_102_444_700);
 
 /// What the seeds pay for, and what a shop that offers it compares them with.
-static OFFER: LazyLock<(Vec<PaymentRequirements>, Resource)> = LazyLock::new(|| {
+static OFFER: LazyLock<(Vec<WrittenRequirements>, Resource)> = LazyLock::new(|| {
     let seed = include_str!("../corpus/payment/0.json");
     let payload: serde_json::Value = serde_json::from_str(seed).expect("a seed is JSON");
-    let offer = serde_json::from_value(payload["accepted"].clone()).expect("a seed holds an offer");
+    let offer = serde_json::from_value(payload["accepted"].clone());
+    let offer: PaymentRequirements = offer.expect("a seed holds an offer");
     let resource = Resource::new("https://api.example.com", "/v1/x402/access");
-    (vec![offer], resource.expect("an address"))
+    (vec![offer.into()], resource.expect("an address"))
 });
 
 pub(crate) fn corpus(tests: &Path) -> Vec<Vec<u8>> {
