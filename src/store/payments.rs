@@ -76,6 +76,40 @@ pub(in crate::store) fn read_keyed(bytes: &[u8]) -> Result<Payment, StoreError> 
     })
 }
 
+/// Bits of a place in its row; the others are its checksum.
+const PLACE_BITS: u32 = 40;
+
+/// A place as its row has it, with a checksum: a flipped bit must not lead to another payment, or to none.
+fn sealed(key: PaymentKey, place: u64) -> u64 {
+    let mut hash = Sha256::new();
+    hash.update(key.0);
+    hash.update(place.to_be_bytes());
+    let hash: [u8; 32] = hash.finalize().into();
+    let sum = hash.first_chunk().map_or(0, |sum| u64::from_be_bytes(*sum));
+    sum << PLACE_BITS | place
+}
+
+fn unsealed(key: PaymentKey, row: u64) -> Result<u64, StoreError> {
+    let place = row & ((1 << PLACE_BITS) - 1);
+    match sealed(key, place) == row {
+        true => Ok(place),
+        false => Err(StoreError::Damaged {
+            table: "payment-places",
+        }),
+    }
+}
+
+/// The payment found at the place that a key leads to.
+fn of_key(
+    key: PaymentKey,
+    found: Option<(PaymentKey, Payment)>,
+) -> Result<Option<Payment>, StoreError> {
+    match found {
+        Some((other, _)) if other != key => Err(StoreError::Damaged { table: TABLE }),
+        found => Ok(found.map(|(_, payment)| payment)),
+    }
+}
+
 /// What a due row of a payment has for a key.
 fn due_key(place: u64) -> Hash {
     let mut key = [0; 32];
@@ -117,7 +151,8 @@ impl<'txn> Tables<'txn> {
         {
             return Ok(Some(place));
         }
-        let place = self.payment_places.get(key)?.map(|place| place.value());
+        let row = self.payment_places.get(key)?.map(|row| row.value());
+        let place = row.map(|row| unsealed(key, row)).transpose()?;
         self.placed.set(place.map(|place| (key, place)));
         Ok(place)
     }
@@ -129,14 +164,14 @@ impl<'txn> Tables<'txn> {
         }
         let place = self.fact(PLACED)? + 1;
         self.set_fact(PLACED, place)?;
-        self.payment_places.insert(key, place)?;
+        self.payment_places.insert(key, sealed(key, place))?;
         self.placed.set(Some((key, place)));
         Ok(place)
     }
 
     pub fn payment(&self, key: PaymentKey) -> Result<Option<Payment>, StoreError> {
         match self.known_place(key)? {
-            Some(place) => Ok(self.payment_at(place)?.map(|(_, payment)| payment)),
+            Some(place) => of_key(key, self.payment_at(place)?),
             None => Ok(None),
         }
     }
@@ -272,7 +307,7 @@ fn at_place(
 impl Snapshot {
     pub fn payment(&self, key: PaymentKey) -> Result<Option<Payment>, StoreError> {
         match self.table(PAYMENT_PLACES)?.get(key)? {
-            Some(place) => Ok(self.payment_at(place.value())?.map(|(_, payment)| payment)),
+            Some(row) => of_key(key, self.payment_at(unsealed(key, row.value())?)?),
             None => Ok(None),
         }
     }
@@ -314,7 +349,12 @@ impl Snapshot {
         let begin = after.map_or(Bound::Unbounded, Bound::Excluded);
         let places = self.table(PAYMENT_PLACES)?;
         let rows = places.range::<PaymentKey>((begin, Bound::Unbounded))?;
-        let rows = rows.map(|row| self.payment_at(row?.1.value()));
+        let rows = rows.map(|row| {
+            let (key, row) = row?;
+            let (key, place) = (key.value(), unsealed(key.value(), row.value())?);
+            let payment = of_key(key, self.payment_at(place)?)?;
+            Ok(payment.map(|payment| (key, payment)))
+        });
         // A place that is due has no record yet.
         let rows = rows.filter_map(Result::transpose);
         rows.take(rows_max).collect()

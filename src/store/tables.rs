@@ -124,7 +124,8 @@ tables! {
     // record with its checksum (record.rs); only in BLOBS it is anything, under its own SHA-256.
     /// Facts about the file itself: schema version, whether it was closed cleanly, and the counters of bytes.
     META meta "meta-1": &'static str => u64;
-    /// Payment key → its place in the order of arrival, by which its record and its due rows lie; as long as the record.
+    /// Payment key → its place in the order of arrival, by which its record and its due rows lie, with a checksum; as long
+    /// as the record.
     PAYMENT_PLACES payment_places "payment-places-1": PaymentKey => u64;
     /// Place → record of a payment with its credit, while its payload may be needed again.
     OPEN_PAYMENTS open_payments "open-payments-1": u64 => &'static [u8];

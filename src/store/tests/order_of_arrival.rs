@@ -179,3 +179,30 @@ async fn payments_that_lay_under_their_keys_are_brought_into_order() {
     assert!(opened.kept_aside.is_none());
     assert_eq!(all(&opened.store).await.len(), 2);
 }
+
+/// Nothing else checks the bytes of a row: it must not lead to another payment, nor to none.
+#[tokio::test]
+async fn a_flipped_bit_of_a_place_is_damage() {
+    let folder = Folder::new();
+    let store = SETTINGS.create(&folder.file()).expect("creates").store;
+    let [open, ..] = stages();
+    for key in KEYS {
+        put(&store, key, &open).await;
+    }
+    for bit in 0..u64::BITS {
+        let flipped = move |tables: &mut Tables<'_>| {
+            let row = tables.payment_places.get(KEYS[0])?.map(|row| row.value());
+            let row = row.expect("it has a place") ^ (1 << bit);
+            tables.payment_places.insert(KEYS[0], row).map(drop)
+        };
+        store.write(flipped).await.expect("writes");
+        let found = store.look_up(|snapshot| snapshot.payment(KEYS[0]));
+        assert!(
+            matches!(found, Err(StoreError::Damaged { .. })),
+            "bit {bit}"
+        );
+        store.write(flipped).await.expect("writes");
+    }
+    let found = store.look_up(|snapshot| snapshot.payment(KEYS[0]));
+    assert_eq!(found, Ok(Some(open)));
+}
