@@ -8,7 +8,7 @@
 
 use std::ops::Bound;
 
-use redb::{ReadOnlyTable, ReadableTable};
+use redb::{AccessGuard, ReadOnlyTable, ReadableTable};
 use sha2::{Digest, Sha256};
 
 use crate::domain::evm::Address;
@@ -110,6 +110,18 @@ fn of_key(
     }
 }
 
+/// Whether there was an earlier record of a payment, behind whose version its key stands.
+fn is_replaced(
+    key: PaymentKey,
+    earlier: Option<AccessGuard<'_, &'static [u8]>>,
+) -> Result<bool, StoreError> {
+    match earlier {
+        None => Ok(false),
+        Some(earlier) if earlier.value().get(1..=key.0.len()) == Some(&key.0[..]) => Ok(true),
+        Some(_) => Err(StoreError::Damaged { table: TABLE }),
+    }
+}
+
 /// What a due row of a payment has for a key.
 fn due_key(place: u64) -> Hash {
     let mut key = [0; 32];
@@ -199,13 +211,17 @@ impl<'txn> Tables<'txn> {
         Ok(found)
     }
 
+    /// # Errors
+    /// [`StoreError::Damaged`] where the record of another payment lies at this one's place.
     pub fn put_payment(&mut self, key: PaymentKey, payment: &Payment) -> Result<(), StoreError> {
         let (place, home) = (self.place(key)?, Home::of(payment));
         let record = write(key, payment)?;
-        let is_new_there = self.home(home).insert(place, record.as_slice())?.is_none();
+        let earlier = self.home(home).insert(place, record.as_slice())?;
+        let mut is_replaced = is_replaced(key, earlier)?;
         for other in Home::ALL.into_iter().filter(|other| *other != home) {
-            if is_new_there && self.home(other).remove(place)?.is_some() {
-                break;
+            if !is_replaced {
+                let earlier = self.home(other).remove(place)?;
+                is_replaced = self::is_replaced(key, earlier)?;
             }
         }
         Ok(())

@@ -206,3 +206,20 @@ async fn a_flipped_bit_of_a_place_is_damage() {
     let found = store.look_up(|snapshot| snapshot.payment(KEYS[0]));
     assert_eq!(found, Ok(Some(open)));
 }
+
+/// A count of places that was turned back must not cost another payment its record.
+#[tokio::test]
+async fn a_place_that_is_taken_is_not_written_over() {
+    let folder = Folder::new();
+    let store = SETTINGS.create(&folder.file()).expect("creates").store;
+    let [open, _, ended] = stages();
+    put(&store, KEYS[0], &ended).await;
+    let turned_back = store.write(|tables| tables.set_fact("payments-placed", 0));
+    turned_back.await.expect("writes");
+    let written = store.write(move |tables| tables.put_payment(KEYS[1], &open));
+    assert!(matches!(
+        written.await,
+        Err(StoreError::Closed | StoreError::Damaged { .. })
+    ));
+    assert_eq!(all(&store).await, [(KEYS[0], ended)]);
+}
