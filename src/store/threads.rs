@@ -88,7 +88,11 @@ impl Threads {
             let _ = answer.send(snapshot.and_then(|snapshot| work(&snapshot)));
         });
         queue(&self.readers, job)?;
-        answered.await.unwrap_or(Err(StoreError::Closed))
+        match answered.await {
+            Ok(outcome) => outcome,
+            Err(_) if lock(&self.readers).is_none() => Err(StoreError::Closed),
+            Err(_) => Err(broken()),
+        }
     }
 
     pub(in crate::store) fn look_up<T>(
@@ -101,7 +105,7 @@ impl Threads {
         let read = || work(&Snapshot::new(self.database.begin_read()?));
         std::panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
             tell_of_damage(READ_PANICKED);
-            Err(StoreError::Closed)
+            Err(broken())
         })
     }
 
@@ -202,6 +206,11 @@ pub(in crate::store) fn transact<T>(
     Ok(value)
 }
 
+/// What a read that panicked has found.
+fn broken() -> StoreError {
+    StoreError::File("its structure is broken; restore a backup".to_owned())
+}
+
 /// redb asserts on pages that cannot be.
 fn tell_of_damage(what: &str) {
     tracing::error!(
@@ -217,7 +226,7 @@ fn read_loop(database: &Database, jobs: &Mutex<mpsc::Receiver<ReadJob>>) {
             .begin_read()
             .map(Snapshot::new)
             .map_err(StoreError::from);
-        // A panic here concerns one read: its caller sees a closed store, the thread goes on.
+        // A panic here concerns one read: its caller learns of the damage, the thread goes on.
         if std::panic::catch_unwind(AssertUnwindSafe(|| job(snapshot))).is_err() {
             tell_of_damage(READ_PANICKED);
         }
