@@ -8,7 +8,7 @@
 
 use std::ops::Bound;
 
-use redb::{AccessGuard, ReadOnlyTable, ReadableTable};
+use redb::{AccessGuard, ReadableTable, TableDefinition, TableHandle as _};
 use sha2::{Digest, Sha256};
 
 use crate::domain::evm::Address;
@@ -19,8 +19,8 @@ use crate::domain::time::UnixSeconds;
 use crate::store::lazy_table::LazyTable;
 use crate::store::record::{decode, decode_as, encode_as, version};
 use crate::store::tables::{
-    ANSWERED_PAYMENTS, CREDITS, ENDED_PAYMENTS, Hash, IDENTIFIERS, OPEN_PAYMENTS, PAYMENT_PLACES,
-    Snapshot, Tables,
+    ANSWERED_PAYMENTS, CREDITS, ENDED_PAYMENTS, Hash, IDENTIFIERS, META, OPEN_PAYMENTS,
+    PAYMENT_PLACES, Snapshot, Tables,
 };
 use crate::store::{Due, DueKind, StoreError};
 
@@ -30,25 +30,29 @@ const VERSION: u8 = 3;
 /// Places that were given out.
 const PLACED: &str = "payments-placed";
 
-/// The tables of records, in the order in which a payment is in them.
+/// What is still needed of a payment, which says in which table its record lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Home {
+enum Stage {
     Open,
     Answered,
     Ended,
 }
 
-impl Home {
-    const ALL: [Home; 3] = [Home::Open, Home::Answered, Home::Ended];
+impl Stage {
+    const ALL: [Stage; 3] = [Stage::Open, Stage::Answered, Stage::Ended];
 
-    fn of(payment: &Payment) -> Home {
+    fn of(payment: &Payment) -> Stage {
         match (payment.payload.is_empty(), &payment.answer) {
-            (false, _) => Home::Open,
-            (true, Some(_)) => Home::Answered,
-            (true, None) => Home::Ended,
+            (false, _) => Stage::Open,
+            (true, Some(_)) => Stage::Answered,
+            (true, None) => Stage::Ended,
         }
     }
 }
+
+/// The tables of all stages.
+const TABLES: [TableDefinition<'static, u64, &'static [u8]>; 3] =
+    [OPEN_PAYMENTS, ANSWERED_PAYMENTS, ENDED_PAYMENTS];
 
 pub(in crate::store) fn write(key: PaymentKey, payment: &Payment) -> Result<Vec<u8>, StoreError> {
     encode_as(VERSION, &(key, payment, payment.delivery))
@@ -110,8 +114,8 @@ fn of_key(
     }
 }
 
-/// Whether there was an earlier record of a payment, behind whose version its key stands.
-fn is_replaced(
+/// Whether there was an earlier record, which must be of this payment: its key stands behind the version.
+fn is_record_of(
     key: PaymentKey,
     earlier: Option<AccessGuard<'_, &'static [u8]>>,
 ) -> Result<bool, StoreError> {
@@ -149,12 +153,20 @@ pub fn identifier_key(payer: Address, identifier: &str) -> IdentifierKey {
 }
 
 impl<'txn> Tables<'txn> {
-    fn home(&mut self, home: Home) -> &mut LazyTable<'txn, u64, &'static [u8]> {
-        match home {
-            Home::Open => &mut self.open_payments,
-            Home::Answered => &mut self.answered_payments,
-            Home::Ended => &mut self.ended_payments,
+    fn payments_at(&mut self, stage: Stage) -> &mut LazyTable<'txn, u64, &'static [u8]> {
+        match stage {
+            Stage::Open => &mut self.open_payments,
+            Stage::Answered => &mut self.answered_payments,
+            Stage::Ended => &mut self.ended_payments,
         }
+    }
+
+    fn payments_of_all_stages(&self) -> [&LazyTable<'txn, u64, &'static [u8]>; 3] {
+        [
+            &self.open_payments,
+            &self.answered_payments,
+            &self.ended_payments,
+        ]
     }
 
     pub(in crate::store) fn known_place(&self, key: PaymentKey) -> Result<Option<u64>, StoreError> {
@@ -174,7 +186,10 @@ impl<'txn> Tables<'txn> {
         if let Some(place) = self.known_place(key)? {
             return Ok(place);
         }
-        let place = self.fact(PLACED)? + 1;
+        let place = self.fact(PLACED)?.saturating_add(1);
+        if place >> PLACE_BITS != 0 {
+            return Err(StoreError::Damaged { table: META.name() });
+        }
         self.set_fact(PLACED, place)?;
         self.payment_places.insert(key, sealed(key, place))?;
         self.placed.set(Some((key, place)));
@@ -189,11 +204,7 @@ impl<'txn> Tables<'txn> {
     }
 
     fn payment_at(&self, place: u64) -> Result<Option<(PaymentKey, Payment)>, StoreError> {
-        for table in [
-            &self.open_payments,
-            &self.answered_payments,
-            &self.ended_payments,
-        ] {
+        for table in self.payments_of_all_stages() {
             if let Some(bytes) = table.get(place)? {
                 return read(bytes.value()).map(Some);
             }
@@ -214,14 +225,16 @@ impl<'txn> Tables<'txn> {
     /// # Errors
     /// [`StoreError::Damaged`] where the record of another payment lies at this one's place.
     pub fn put_payment(&mut self, key: PaymentKey, payment: &Payment) -> Result<(), StoreError> {
-        let (place, home) = (self.place(key)?, Home::of(payment));
+        let (place, stage) = (self.place(key)?, Stage::of(payment));
         let record = write(key, payment)?;
-        let earlier = self.home(home).insert(place, record.as_slice())?;
-        let mut is_replaced = is_replaced(key, earlier)?;
-        for other in Home::ALL.into_iter().filter(|other| *other != home) {
-            if !is_replaced {
-                let earlier = self.home(other).remove(place)?;
-                is_replaced = self::is_replaced(key, earlier)?;
+        let earlier = self.payments_at(stage).insert(place, record.as_slice())?;
+        if is_record_of(key, earlier)? {
+            return Ok(());
+        }
+        for other in Stage::ALL.into_iter().filter(|other| *other != stage) {
+            let earlier = self.payments_at(other).remove(place)?;
+            if is_record_of(key, earlier)? {
+                break;
             }
         }
         Ok(())
@@ -234,8 +247,8 @@ impl<'txn> Tables<'txn> {
         };
         self.placed.set(None);
         self.payment_places.remove(key)?;
-        for home in Home::ALL {
-            self.home(home).remove(place)?;
+        for stage in Stage::ALL {
+            self.payments_at(stage).remove(place)?;
         }
         Ok(())
     }
@@ -273,11 +286,7 @@ impl<'txn> Tables<'txn> {
         &self,
         mut each: impl FnMut(PaymentKey, Payment),
     ) -> Result<(), StoreError> {
-        for table in [
-            &self.open_payments,
-            &self.answered_payments,
-            &self.ended_payments,
-        ] {
+        for table in self.payments_of_all_stages() {
             for row in table.iter()? {
                 let (key, payment) = read(row?.1.value())?;
                 each(key, payment);
@@ -311,15 +320,6 @@ impl<'txn> Tables<'txn> {
     }
 }
 
-/// The record at a place.
-fn at_place(
-    table: &ReadOnlyTable<u64, &'static [u8]>,
-    place: u64,
-) -> Result<Option<(PaymentKey, Payment)>, StoreError> {
-    let record = table.get(place)?;
-    record.map(|bytes| read(bytes.value())).transpose()
-}
-
 impl Snapshot {
     pub fn payment(&self, key: PaymentKey) -> Result<Option<Payment>, StoreError> {
         match self.table(PAYMENT_PLACES)?.get(key)? {
@@ -329,9 +329,9 @@ impl Snapshot {
     }
 
     fn payment_at(&self, place: u64) -> Result<Option<(PaymentKey, Payment)>, StoreError> {
-        for home in [OPEN_PAYMENTS, ANSWERED_PAYMENTS, ENDED_PAYMENTS] {
-            if let Some(found) = at_place(&self.table(home)?, place)? {
-                return Ok(Some(found));
+        for stage in TABLES {
+            if let Some(bytes) = self.table(stage)?.get(place)? {
+                return read(bytes.value()).map(Some);
             }
         }
         Ok(None)
@@ -376,13 +376,13 @@ impl Snapshot {
         rows.take(rows_max).collect()
     }
 
-    /// Every payment, in the order of arrival within each table: for who sorts or counts them.
+    /// Every payment, in no order.
     pub fn payments(
         &self,
         mut each: impl FnMut(PaymentKey, Payment) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        for home in [ENDED_PAYMENTS, ANSWERED_PAYMENTS, OPEN_PAYMENTS] {
-            for row in self.table(home)?.iter()? {
+        for stage in TABLES {
+            for row in self.table(stage)?.iter()? {
                 let (key, payment) = read(row?.1.value())?;
                 each(key, payment)?;
             }

@@ -19,6 +19,7 @@ pub(in crate::store) const QUEUE_MAX: usize = 1024;
 const BATCH_MAX: usize = 256;
 const READERS: usize = 2;
 const READ_PANICKED: &str = "a read of the store panicked";
+
 /// A job runs inside the transaction and gives back what answers its caller once the commit's outcome is known.
 type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 type WriteJob = Box<dyn FnOnce(&mut Tables<'_>) -> Result<Answer, StoreError> + Send>;
