@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,31 +14,34 @@ use crate::harness::{
     ACCESS, ARTICLE, FERRY, FERRY_CLAIM, FRESH, Page, Rig, Says, Wallet, amount, price, until,
 };
 
-/// Sends a byte every 50 ms until the other side closes or two seconds are over, and gives what came back.
-fn drip(address: SocketAddr, head: &str) -> (Vec<u8>, Duration) {
+/// Less than the limits of time are where nothing is set.
+const UNSET_TIME: Duration = Duration::from_secs(9);
+
+/// Sends a byte every 50 ms until the other side closes, which it does in less than the time that is set without a word, and
+/// gives what came back.
+fn drip(address: SocketAddr, head: &str) -> Vec<u8> {
     let mut stream = connect(address);
     stream.write_all(head.as_bytes()).expect("sent");
     stream
         .set_read_timeout(Some(Duration::from_millis(50)))
         .expect("a socket takes a timeout");
     let (started, mut answer) = (Instant::now(), Vec::new());
-    while started.elapsed() < Duration::from_secs(2) {
+    loop {
+        assert!(started.elapsed() < UNSET_TIME, "it is still open");
         let mut buffer = [0; 4096];
         match stream.read(&mut buffer) {
-            Ok(0) => break,
+            Ok(0) => return answer,
             Ok(count) => answer.extend_from_slice(&buffer[..count]),
-            Err(_) if stream.write_all(b"a").is_err() => break,
+            Err(_) if stream.write_all(b"a").is_err() => return answer,
             Err(_) => {}
         }
     }
-    (answer, started.elapsed())
 }
 
 #[test]
 fn headers_that_never_end_are_cut() {
     let rig = Rig::with(|resolved| resolved.set("limits.header_seconds_max", "0.4"));
-    let (answer, time) = drip(rig.address, "GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: ");
-    assert!(time < Duration::from_millis(1500), "{time:?}");
+    let answer = drip(rig.address, "GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: ");
     assert!(answer.is_empty() || Answer::parse(&answer).status == 408);
     rig.get("/health").expect(200);
 }
@@ -53,16 +57,14 @@ fn an_idle_connection_is_closed() {
         .write_all(b"GET /health?live=1 HTTP/1.1\r\nHost: x\r\n\r\n")
         .expect("sent");
     assert_eq!(Answer::parse(&read_all(&mut stream)).status, 200);
-    assert!(started.elapsed() < Duration::from_secs(2));
+    assert!(started.elapsed() < UNSET_TIME);
 }
 
 #[test]
 fn a_body_that_never_ends_is_cut() {
     let rig = Rig::with(|resolved| resolved.set("limits.body_seconds_max", "0.4"));
     let head = format!("POST {ACCESS} HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n");
-    let (answer, time) = drip(rig.address, &head);
-    assert!(time < Duration::from_millis(1500), "{time:?}");
-    let answer = Answer::parse(&answer);
+    let answer = Answer::parse(&drip(rig.address, &head));
     assert_eq!(answer.must("connection"), "close");
     answer.refused(408, "request_timeout");
 }
@@ -541,7 +543,7 @@ fn is_served_meanwhile(slow: &dyn Fn(usize) -> (Wallet, String), other: &str) {
         .map(|number| {
             let path = format!("/slow{number}");
             let page = Page::html("The slow page", "It takes its time to come.");
-            rig.site.put(&path, page.slow(Duration::from_millis(1_500)));
+            rig.site.put(&path, page.slow(Duration::from_secs(3)));
             let (wallet, host) = slow(number);
             let payment = wallet.sign(&rig, "fresh");
             rig.order(&format!("http://{host}{path}"), "fresh")
@@ -550,19 +552,19 @@ fn is_served_meanwhile(slow: &dyn Fn(usize) -> (Wallet, String), other: &str) {
         .collect();
     let payment = Wallet::new().sign(&rig, "fresh");
     let ask = rig.order(other, "fresh").paid(&payment.header);
+    let ended = AtomicUsize::new(0);
     thread::scope(|scope| {
         for ask in &asks {
-            scope.spawn(|| ask.send());
+            scope.spawn(|| {
+                ask.send();
+                ended.fetch_add(1, Ordering::Relaxed);
+            });
         }
         thread::sleep(Duration::from_millis(300));
-        let started = Instant::now();
         let answer = ask.send();
         assert_eq!(answer.status, 200, "{answer:?}");
-        assert!(
-            started.elapsed() < Duration::from_millis(800),
-            "waited {:?} for somebody else's pages",
-            started.elapsed()
-        );
+        let ended = ended.load(Ordering::Relaxed);
+        assert_eq!(ended, 0, "it waited for somebody else's pages");
     });
 }
 

@@ -655,7 +655,7 @@ fn every_tool_is_described_as_models_take_it() {
 #[test]
 fn the_longest_answer_of_a_tool_is_given() {
     const PAGE_BYTES: usize = 5_200_000;
-    let rig = Rig::with(|resolved| resolved.set("fetch.seconds_max", "10"));
+    let rig = Rig::with(|resolved| resolved.set("fetch.seconds_max", "30"));
     rig.site.put(
         "/backslashes",
         Page::of("text/plain", "\\".repeat(PAGE_BYTES)),

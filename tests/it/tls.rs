@@ -260,7 +260,7 @@ fn slow_handshakes_hold_nothing_for_long() {
         let _ = stream.read_to_end(&mut rest);
     }
     let took = begun.elapsed();
-    assert!((9..14).contains(&took.as_secs()), "{took:?}");
+    assert!((9..19).contains(&took.as_secs()), "{took:?}");
     https.get("/health?live=1").expect("an answer").expect(200);
 }
 

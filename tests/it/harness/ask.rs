@@ -8,7 +8,8 @@ use std::time::Duration;
 use context402::x402::encoding;
 use serde_json::Value;
 
-const ANSWER_TIME_MAX: Duration = Duration::from_secs(15);
+/// Far more than an answer takes: the machine may have much to do besides.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// A request that can be sent any number of times.
 #[derive(Clone, Debug)]
