@@ -17,6 +17,7 @@ use context402::evidence::check::{
 use context402::evidence::{Depth, Examiner, Source};
 
 /// As in the program that is published.
+#[cfg(feature = "jemalloc")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

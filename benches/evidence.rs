@@ -13,6 +13,7 @@ use std::time::Duration;
 use context402::evidence::{Examiner, Reading, Source, check};
 
 /// As in the program that is published.
+#[cfg(feature = "jemalloc")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

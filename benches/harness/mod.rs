@@ -24,6 +24,7 @@ use context402::log;
 use context402::outside::clock::Clock;
 
 /// As in the program that is published.
+#[cfg(feature = "jemalloc")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

@@ -97,7 +97,7 @@ fn copy_into(database: &Database, file: Throttled, now: UnixSeconds) -> Result<(
     })?;
     mark_as_copy(&transaction, now)?;
     transaction.commit().map_err(StoreError::from)?;
-    // Rows that come in order leave pages half empty.
+    // The file has grown ahead of its rows.
     to.compact().map_err(StoreError::from)?;
     Ok(())
 }
