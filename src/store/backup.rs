@@ -97,7 +97,7 @@ fn copy_into(database: &Database, file: Throttled, now: UnixSeconds) -> Result<(
     })?;
     mark_as_copy(&transaction, now)?;
     transaction.commit().map_err(StoreError::from)?;
-    // The file has grown ahead of its rows.
+    // redb lets a file grow ahead of what is written; the copy need not have that room.
     to.compact().map_err(StoreError::from)?;
     Ok(())
 }

@@ -14,11 +14,10 @@ use crate::harness::{
     ACCESS, ARTICLE, FERRY, FERRY_CLAIM, FRESH, Page, Rig, Says, Wallet, amount, price, until,
 };
 
-/// Less than the limits of time are where nothing is set.
+/// A little less than the default limits, which are 10 s: what is closed sooner was closed by the limit that a test sets.
 const UNSET_TIME: Duration = Duration::from_secs(9);
 
-/// Sends a byte every 50 ms until the other side closes, which it does in less than the time that is set without a word, and
-/// gives what came back.
+/// Sends a byte every 50 ms until the other side closes, and gives what came back. Fails where only the default limit closes.
 fn drip(address: SocketAddr, head: &str) -> Vec<u8> {
     let mut stream = connect(address);
     stream.write_all(head.as_bytes()).expect("sent");

@@ -106,15 +106,16 @@ def guarded(rig):
     def buy(page, *more):
         return rig.buy(page, host="plain.example.org", render="always", more=more)
 
-    # The page leads its own window away, and then elsewhere: which of the two the browser does is by chance. The code is of a
-    # browser that ran, and was refused the first.
+    # The page leads its own window away, by several ways at once. Mostly the browser takes one that is refused, and the answer
+    # says render_failed, which is said of a browser that ran; now and then it stays, and is read. Both are held by the hits below.
     for number in range(3):
         answer = buy(f"/hostile?{number}")
         said = [warning["code"] for warning in answer.get("warnings", [])]
-        was_there = "render_failed" in said or answer.get("rendered") is True
+        was_there = "render_failed" in said or answer.get("rendered") is True and "Hostile" in answer.get("markdown", "")
         check("the hostile page was in the browser, and leads nowhere", was_there, f"{said} {answer.get('error', '')}")
     answer = buy("/hostile?stays")
-    check("the same page, if it stays, is rendered", answer.get("rendered") is True, f"{answer.get('warnings')} {answer.get('error', '')}")
+    is_read = answer.get("rendered") is True and "Hostile" in answer.get("markdown", "")
+    check("the same page, if it stays, is rendered", is_read, f"{answer.get('warnings')} {answer.get('error', '')}")
     # For a picture images and fonts are loaded, too.
     report = buy("/hostile?stays", "--pack", "deep", "--screenshot")
     screenshot = report.get("screenshot") or {}
