@@ -81,7 +81,10 @@ pub const NOT_BY_STRANGERS: &[(&str, &str)] = &[
         "approved-reports-1",
         "one row for each listed report that the operator has approved",
     ),
-    ("mail-only-orders-1", "written for paid orders alone"),
+    (
+        "mail-only-orders-1",
+        "with its order: a row for each that was found by an e-mail address alone",
+    ),
     (
         "unverified-settlements-1",
         "one row for each settlement that the facilitator reports",

@@ -305,8 +305,11 @@ pub async fn find_reports(
                 AWAITING_APPROVAL => listing == Listing::AwaitingApproval,
                 state => state == report.state(now),
             };
+            if !state.as_ref().is_none_or(fits) {
+                return Ok(());
+            }
             let answer = report_json(id, &report, listing, now);
-            if state.as_ref().is_none_or(fits) && is_named(&answer, &REPORT_NAMES, &words) {
+            if is_named(&answer, &REPORT_NAMES, &words) {
                 newest.add(report.created_at, answer);
             }
             Ok(())
@@ -429,8 +432,11 @@ pub async fn find(
                 ABANDONED => beside.is_abandoned(key, &payment),
                 state => state == payment.state.name(),
             };
+            if !state.as_ref().is_none_or(fits) {
+                return Ok(());
+            }
             let mut answer = payment_json(key, &payment);
-            if state.as_ref().is_none_or(fits) && is_named(&answer, &PAYMENT_NAMES, &words) {
+            if is_named(&answer, &PAYMENT_NAMES, &words) {
                 beside.add_to(&mut answer, key, &payment);
                 newest.add(payment.created_at, answer);
             }

@@ -18,6 +18,11 @@ pub fn is_email(text: &str) -> bool {
         && domain.split('.').all(is_label)
 }
 
+/// An address as it is compared: who writes it with other capitals, or with spaces around it, is the same person.
+pub fn comparable(address: &str) -> String {
+    address.trim().to_lowercase()
+}
+
 fn is_atom(text: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || "!#$%&'*+/=?^_`{|}~-".contains(c);
     !text.is_empty() && text.chars().all(plain)

@@ -28,6 +28,24 @@ pub(super) fn agent(connect_max: Duration, idle_max: usize, roots: RootCerts) ->
     ureq::Agent::with_parts(config, DefaultConnector::default(), Remembered::default())
 }
 
+/// Why there was no reply.
+pub(super) enum Failure {
+    TimedOut,
+    Unreachable(String),
+}
+
+pub(super) fn failure(error: &ureq::Error) -> Failure {
+    match error {
+        ureq::Error::Timeout(_) => Failure::TimedOut,
+        ureq::Error::Io(broken) if broken.kind() == std::io::ErrorKind::TimedOut => {
+            Failure::TimedOut
+        }
+        // Its text would hold the address, which may hold a secret.
+        ureq::Error::BadUri(_) => Failure::Unreachable("its address cannot be used".to_owned()),
+        other => Failure::Unreachable(other.to_string()),
+    }
+}
+
 /// The whole body of a reply; nothing when it is longer than so many bytes.
 pub(super) fn body(
     response: &mut ureq::http::Response<ureq::Body>,

@@ -49,6 +49,11 @@ impl ConcurrencyLimit {
         Ok(Place(place))
     }
 
+    /// A place, if one is free now.
+    pub fn try_enter(&self) -> Option<Place> {
+        self.places.clone().try_acquire_owned().ok().map(Place)
+    }
+
     /// Runs `work` on a blocking thread once a place is free. A panic inside `work` is passed on to the caller.
     pub async fn run<T: Send + 'static>(
         &self,

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::domain::time::UnixSeconds;
-use crate::outside::agent;
-use crate::outside::call::ConcurrencyLimit;
+use crate::outside::agent::{self, Failure};
+use crate::outside::call::{ConcurrencyLimit, Place, Saturated};
 use crate::signing::stamp;
 
 const CONNECT_MAX: Duration = Duration::from_secs(5);
 const NOTICE_TIME_MAX: Duration = Duration::from_secs(10);
 /// Notices at once.
 const NOTICES_MAX: usize = 2;
-/// How long a notice waits for its place; its next try comes anyway.
+/// How long a notice waits for its place.
 const PLACE_WAIT_MAX: Duration = Duration::from_secs(20);
 
 /// The client. Cheap to clone; clones share connections and places.
@@ -48,15 +48,34 @@ impl Hook {
         }
     }
 
-    /// Sends one notice.
+    /// A place for a notice, if one is free now.
+    pub fn try_place(&self) -> Option<Place> {
+        self.places.try_enter()
+    }
+
+    /// Sends one notice, once a place is free.
     pub async fn send(
         &self,
         event: &'static str,
         body: String,
         now: UnixSeconds,
     ) -> Result<(), HookError> {
+        match self.places.enter().await {
+            Ok(place) => self.send_in(place, event, body, now).await,
+            Err(Saturated) => Err(HookError::Saturated),
+        }
+    }
+
+    /// Sends one notice in a place that is taken for it.
+    pub async fn send_in(
+        &self,
+        place: Place,
+        event: &'static str,
+        body: String,
+        now: UnixSeconds,
+    ) -> Result<(), HookError> {
         let hook = self.clone();
-        let sent = self.places.run(move || hook.exchange(event, &body, now));
+        let sent = place.run(move || hook.exchange(event, &body, now));
         sent.await.unwrap_or(Err(HookError::Saturated))
     }
 
@@ -84,14 +103,9 @@ impl Hook {
 }
 
 fn failure(error: &ureq::Error) -> HookError {
-    match error {
-        ureq::Error::Timeout(_) => HookError::TimedOut,
-        ureq::Error::Io(broken) if broken.kind() == std::io::ErrorKind::TimedOut => {
-            HookError::TimedOut
-        }
-        // Its text would hold the address.
-        ureq::Error::BadUri(_) => HookError::Unreachable("its address cannot be used".to_owned()),
-        other => HookError::Unreachable(other.to_string()),
+    match agent::failure(error) {
+        Failure::TimedOut => HookError::TimedOut,
+        Failure::Unreachable(why) => HookError::Unreachable(why),
     }
 }
 

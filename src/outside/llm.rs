@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::domain::amount::Amount;
-use crate::outside::agent;
+use crate::outside::agent::{self, Failure};
 use crate::outside::call::ConcurrencyLimit;
 
 /// An answer is a few claims; everything around it is small.
@@ -237,13 +237,9 @@ struct Message {
 }
 
 fn failure(error: &ureq::Error) -> LlmError {
-    match error {
-        ureq::Error::Timeout(_) => LlmError::TimedOut,
-        ureq::Error::Io(broken) if broken.kind() == std::io::ErrorKind::TimedOut => {
-            LlmError::TimedOut
-        }
-        ureq::Error::BadUri(_) => LlmError::Unreachable("its address cannot be used".to_owned()),
-        other => LlmError::Unreachable(other.to_string()),
+    match agent::failure(error) {
+        Failure::TimedOut => LlmError::TimedOut,
+        Failure::Unreachable(why) => LlmError::Unreachable(why),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::domain::bundle::Bundle;
 use crate::domain::ids::BundleQuoteId;
 use crate::domain::time::{QUOTE_SECONDS, UnixSeconds};
 use crate::store::record::{decode, decode_as, encode, encode_as, version};
-use crate::store::tables::{BUNDLE_QUOTES, Hash, Snapshot, Tables};
+use crate::store::tables::{BUNDLE_QUOTES, Snapshot, Tables};
 use crate::store::unpaid::row_bytes;
 use crate::store::{Due, DueKind, Receipt, StoreError, Unpaid};
 
@@ -118,7 +118,7 @@ impl Tables<'_> {
     /// Works off a due row: an expired quote that nobody has paid for becomes a tombstone, and what is old goes.
     pub fn sweep_bundle_quote(&mut self, due_row: Due, now: UnixSeconds) -> Result<(), StoreError> {
         self.unschedule(due_row)?;
-        let id = id_of(due_row);
+        let id = BundleQuoteId(due_row.id());
         let Some(stored) = self.bundle_quote(id)? else {
             return Ok(());
         };
@@ -140,7 +140,7 @@ impl Tables<'_> {
     pub(in crate::store) fn evict_bundle_quote(&mut self) -> Result<bool, StoreError> {
         let mut after = None;
         while let Some(due_row) = self.next_due(DueKind::BundleQuote, after)? {
-            let id = id_of(due_row);
+            let id = BundleQuoteId(due_row.id());
             let is_paid = self
                 .bundle_quote(id)?
                 .is_some_and(|stored| stored.is_paid());
@@ -191,17 +191,5 @@ impl Snapshot {
 }
 
 fn due(id: BundleQuoteId, at: UnixSeconds) -> Due {
-    let mut key: Hash = [0; 32];
-    key[..16].copy_from_slice(&id.0);
-    Due {
-        at,
-        kind: DueKind::BundleQuote,
-        key,
-    }
-}
-
-fn id_of(due: Due) -> BundleQuoteId {
-    let mut id = [0; 16];
-    id.copy_from_slice(&due.key[..16]);
-    BundleQuoteId(id)
+    Due::of_id(DueKind::BundleQuote, id.0, at)
 }

@@ -78,6 +78,20 @@ impl DueKind {
 }
 
 impl Due {
+    /// A row about what has an id of 16 bytes.
+    pub(in crate::store) fn of_id(kind: DueKind, id: [u8; 16], at: UnixSeconds) -> Due {
+        let mut key = [0; 32];
+        key[..16].copy_from_slice(&id);
+        Due { at, kind, key }
+    }
+
+    /// The id that [`Due::of_id`] was made of.
+    pub fn id(self) -> [u8; 16] {
+        let mut id = [0; 16];
+        id.copy_from_slice(&self.key[..16]);
+        id
+    }
+
     pub(in crate::store) fn row(self) -> (u8, u64, Hash) {
         (self.kind.code(), self.at.0, self.key)
     }

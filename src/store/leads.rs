@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::domain::ids::{BundleQuoteId, LeadId};
 use crate::domain::lead::{Lead, LeadProduct, LeadStatus};
 use crate::domain::time::UnixSeconds;
+use crate::store::orders::email_key;
 use crate::store::record::{decode, encode};
 use crate::store::tables::{Hash, LEADS, LEADS_BY_CONTACT, NOTICES, Snapshot, Tables};
 use crate::store::unpaid::row_bytes;
@@ -54,7 +55,7 @@ impl Tables<'_> {
             self.pay_bundle_quote(quote, UnixSeconds(lead.changed_at))?;
         }
         if !lead.contact.trim().is_empty() {
-            let key = contact_key(&lead.contact);
+            let key = email_key(&lead.contact);
             self.leads_by_contact
                 .insert((key, lead.created_at, id.0), ())?;
         }
@@ -90,7 +91,7 @@ impl Tables<'_> {
             self.anonymous_leads.remove((lead.created_at, id.0))?;
         }
         self.leads_by_contact
-            .remove((contact_key(&lead.contact), lead.created_at, id.0))?;
+            .remove((email_key(&lead.contact), lead.created_at, id.0))?;
         // A later lead of the same form keeps its place.
         let form = form_key(&lead);
         let holder = self.leads_by_form.get(form)?.map(|holder| holder.value());
@@ -190,13 +191,7 @@ impl Tables<'_> {
         at: UnixSeconds,
     ) -> Result<(), StoreError> {
         self.notices.insert(id.0, encode(notice)?.as_slice())?;
-        let mut key: Hash = [0; 32];
-        key[..16].copy_from_slice(&id.0);
-        self.schedule(Due {
-            at,
-            kind: DueKind::Notice,
-            key,
-        })
+        self.schedule(Due::of_id(DueKind::Notice, id.0, at))
     }
 
     pub fn drop_notice(&mut self, id: LeadId) -> Result<(), StoreError> {
@@ -261,13 +256,8 @@ impl Snapshot {
 type ByContact = (Hash, u64, [u8; 16]);
 
 fn range_of(contact: &str) -> std::ops::RangeInclusive<ByContact> {
-    let key = contact_key(contact);
+    let key = email_key(contact);
     (key, 0, [0; 16])..=(key, u64::MAX, [u8::MAX; 16])
-}
-
-/// The same for every spelling of an e-mail address that people use.
-pub fn contact_key(contact: &str) -> Hash {
-    Sha256::digest(contact.trim().to_lowercase()).into()
 }
 
 /// What makes two leads the same: product, contact and targets, in whatever order.
@@ -276,7 +266,7 @@ fn form_key(lead: &Lead) -> Hash {
     targets.sort_unstable();
     let mut hash = Sha256::new();
     hash.update(lead.product.name());
-    hash.update(contact_key(&lead.contact));
+    hash.update(email_key(&lead.contact));
     // A message is told from others by what it says, and a lead without a person by its quote.
     if lead.product == LeadProduct::Contact {
         hash.update(Sha256::digest(&lead.notes));

@@ -55,13 +55,11 @@ pub use bundle_quotes::BundleQuoteRecord;
 pub use disk_space::free_bytes;
 pub use due::{Due, DueKind};
 pub use goods::{HeldPage, NoSpace};
-pub use leads::{LeadFilter, NoticeRecord, contact_key};
+pub use leads::{LeadFilter, NoticeRecord};
 pub use ledger::{LedgerCheck, LedgerDay};
 pub use open::{Opened, SCHEMA_VERSION};
 pub use open_error::OpenError;
-pub use orders::{
-    EventRecord, OrderReport, SourceRecord, email_key, event_key, order_of_due, session_key,
-};
+pub use orders::{EventRecord, OrderReport, SourceRecord, email_key, event_key, session_key};
 pub use outbox::{Mail, MailAttachment, MailOutcome, MailRecord, mail_key};
 pub use overrides::{Change, Override};
 pub use pages::PageRecord;

@@ -5,6 +5,7 @@ use redb::ReadableTable;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::domain::email::comparable;
 use crate::domain::ids::OrderId;
 use crate::domain::order::Order;
 use crate::domain::time::UnixSeconds;
@@ -78,9 +79,9 @@ pub fn session_key(session_id: &str) -> [u8; 32] {
     Sha256::digest(session_id).into()
 }
 
-/// An address as it is looked for: without the differences that make none.
-pub fn email_key(email: &str) -> [u8; 32] {
-    Sha256::digest(email.trim().to_lowercase()).into()
+/// The key of everything about an address: its hash, as it is compared.
+pub fn email_key(address: &str) -> [u8; 32] {
+    Sha256::digest(comparable(address)).into()
 }
 
 pub fn event_key(event_id: &str) -> [u8; 32] {
@@ -175,6 +176,18 @@ impl Tables<'_> {
         Ok(self.orders.remove(id.0)?.is_some())
     }
 
+    /// Forgets every order of an address. Tells how many there were.
+    pub fn delete_orders_of(&mut self, address: &str) -> Result<usize, StoreError> {
+        let rows = self.orders_by_email.range(of_email(address))?;
+        let ids: Vec<_> = rows
+            .map(|row| Ok::<_, StoreError>(row?.0.value().1))
+            .collect::<Result<_, _>>()?;
+        for id in &ids {
+            self.delete_order(OrderId(*id))?;
+        }
+        Ok(ids.len())
+    }
+
     /// Deletes the oldest orders whose payment is awaited or has failed, until so many bytes of them are left. If the
     /// payment arrives later, the provider's event creates the order again. Returns whether any was deleted.
     pub(in crate::store) fn evict_unpaid_orders(
@@ -196,6 +209,7 @@ impl Tables<'_> {
                 break;
             }
             self.unlist_order(id)?;
+            self.mail_only_orders.remove(id.0)?;
             self.orders.remove(id.0)?;
             gone += 1;
         }
@@ -216,11 +230,7 @@ impl Tables<'_> {
 
     /// Has an order looked at, then.
     pub fn schedule_order(&mut self, id: OrderId, at: UnixSeconds) -> Result<(), StoreError> {
-        self.schedule(Due {
-            at,
-            kind: DueKind::Order,
-            key: order_due_key(id),
-        })
+        self.schedule(Due::of_id(DueKind::Order, id.0, at))
     }
 
     /// Every row of an order that is due at any time.
@@ -357,21 +367,13 @@ impl Tables<'_> {
     }
 }
 
+fn of_email(address: &str) -> std::ops::RangeInclusive<([u8; 32], [u8; 16])> {
+    let key = email_key(address);
+    (key, [0; 16])..=(key, [u8::MAX; 16])
+}
+
 fn sources_of(id: OrderId) -> std::ops::RangeInclusive<([u8; 16], u32)> {
     (id.0, 0)..=(id.0, u32::MAX)
-}
-
-fn order_due_key(id: OrderId) -> Hash {
-    let mut key = [0; 32];
-    key[..16].copy_from_slice(&id.0);
-    key
-}
-
-/// The order that a due row is about.
-pub fn order_of_due(due: Due) -> OrderId {
-    let mut id = [0; 16];
-    id.copy_from_slice(&due.key[..16]);
-    OrderId(id)
 }
 
 impl Snapshot {
@@ -405,13 +407,9 @@ impl Snapshot {
         email: &str,
         rows_max: usize,
     ) -> Result<Vec<(OrderId, Order)>, StoreError> {
-        let key = email_key(email);
         let table = self.table(ORDERS_BY_EMAIL)?;
         let mut found = Vec::new();
-        for row in table
-            .range((key, [0; 16])..=(key, [u8::MAX; 16]))?
-            .take(rows_max)
-        {
+        for row in table.range(of_email(email))?.take(rows_max) {
             let id = OrderId(row?.0.value().1);
             found.extend(self.order(id)?.map(|order| (id, order)));
         }

@@ -5,6 +5,7 @@ use redb::ReadableTable;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::domain::email::comparable;
 use crate::domain::keys::MailKey;
 use crate::domain::mail::{MailKind, MailState, after_failure};
 use crate::domain::time::UnixSeconds;
@@ -178,7 +179,8 @@ impl Tables<'_> {
 
     /// Forgets every mail to an address. Tells how many there were.
     pub fn delete_mails_to(&mut self, address: &str) -> Result<usize, StoreError> {
-        self.delete_mails(|mail| mail.to.eq_ignore_ascii_case(address))
+        let address = comparable(address);
+        self.delete_mails(|mail| comparable(&mail.to) == address)
     }
 
     /// Forgets every mail about one thing. Tells how many there were.

@@ -107,16 +107,12 @@ impl Tables<'_> {
             self.take_unpaid(Unpaid::Quotes, before)?;
         }
         self.add_unpaid(Unpaid::Quotes, bytes.len())?;
-        self.schedule(Due {
-            at,
-            kind: DueKind::Quote,
-            key: due_key(id),
-        })
+        self.schedule(due(id, at))
     }
 
     /// Works off a due row: an expired quote becomes a tombstone, and an old tombstone goes.
     pub fn sweep_quote(&mut self, due: Due, now: UnixSeconds) -> Result<(), StoreError> {
-        let id = id_of(due);
+        let id = QuoteId(due.id());
         let stored = self.quotes.get(id.0)?.map(|bytes| read(bytes.value()));
         let expires_at = match stored.transpose()? {
             None => return self.unschedule(due),
@@ -143,13 +139,9 @@ impl Tables<'_> {
             }
         }
         for (id, expires_at) in whole {
-            let due = |at| Due {
-                at,
-                kind: DueKind::Quote,
-                key: due_key(QuoteId(id)),
-            };
-            self.unschedule(due(expires_at.plus(TOMBSTONE_SECONDS)))?;
-            self.schedule(due(expires_at))?;
+            let id = QuoteId(id);
+            self.unschedule(due(id, expires_at.plus(TOMBSTONE_SECONDS)))?;
+            self.schedule(due(id, expires_at))?;
         }
         Ok(bytes)
     }
@@ -157,7 +149,7 @@ impl Tables<'_> {
     /// Takes out the quote, or the tombstone, that a due row is of.
     pub(in crate::store) fn forget_quote(&mut self, due: Due) -> Result<(), StoreError> {
         self.unschedule(due)?;
-        let removed = self.quotes.remove(id_of(due).0)?;
+        let removed = self.quotes.remove(QuoteId(due.id()).0)?;
         let removed = removed.map(|bytes| bytes.value().len());
         match removed {
             Some(value) => self.take_unpaid(Unpaid::Quotes, value),
@@ -174,16 +166,8 @@ impl Snapshot {
     }
 }
 
-fn id_of(due: Due) -> QuoteId {
-    let mut id = [0; 16];
-    id.copy_from_slice(&due.key[..16]);
-    QuoteId(id)
-}
-
-fn due_key(id: QuoteId) -> [u8; 32] {
-    let mut key = [0; 32];
-    key[..16].copy_from_slice(&id.0);
-    key
+fn due(id: QuoteId, at: UnixSeconds) -> Due {
+    Due::of_id(DueKind::Quote, id.0, at)
 }
 
 #[cfg(test)]

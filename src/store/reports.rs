@@ -344,9 +344,7 @@ impl Tables<'_> {
     /// Works off a due row: an expired report loses everything but the knowledge that it was there; later that too.
     pub fn sweep_report(&mut self, due_row: Due, now: UnixSeconds) -> Result<(), StoreError> {
         self.unschedule(due_row)?;
-        let mut id = [0; 16];
-        id.copy_from_slice(&due_row.key[..16]);
-        let id = ReportId(id);
+        let id = ReportId(due_row.id());
         let Some(report) = self.report(id)? else {
             return Ok(());
         };
@@ -426,13 +424,7 @@ fn tombstone(report: ReportRecord) -> ReportRecord {
 }
 
 fn due(id: ReportId, at: UnixSeconds) -> Due {
-    let mut key: Hash = [0; 32];
-    key[..16].copy_from_slice(&id.0);
-    Due {
-        at,
-        kind: DueKind::Report,
-        key,
-    }
+    Due::of_id(DueKind::Report, id.0, at)
 }
 
 impl Snapshot {

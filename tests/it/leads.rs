@@ -1,6 +1,7 @@
 //! Leads and messages: what people tell us, what they are told, and what the operator makes of it.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use context402::signing::stamp;
 use serde_json::{Value, json};
@@ -905,9 +906,14 @@ struct Receiver {
 
 impl Receiver {
     fn start() -> Receiver {
+        Receiver::that_takes(Duration::ZERO)
+    }
+
+    fn that_takes(time: Duration) -> Receiver {
         let status = Arc::new(Mutex::new(204));
         let answer = status.clone();
         let server = Server::with(move |_, stream| {
+            std::thread::sleep(time);
             let status = *answer.lock().expect("no panic before");
             respond(stream, status, &[], b"")
         });
@@ -1020,6 +1026,25 @@ fn a_notice_is_tried_three_times() {
     tries(&rig, 5);
     rig.pass(24 * 3600);
     tries(&rig, 5);
+}
+
+/// More leads at once than the webhook has places for: each is announced, and none loses an attempt by waiting.
+#[test]
+fn a_burst_of_leads_is_announced() {
+    let receiver = Receiver::that_takes(Duration::from_millis(50));
+    let rig = receiver.rig();
+    for number in 0..30 {
+        let mut lead = bundle_lead();
+        lead["contact"] = format!("ada{number}@example.com").into();
+        send(&rig, BUNDLE, &lead).expect(202);
+    }
+    until("all notices came", || {
+        rig.work_off();
+        receiver.heard().len() == 30
+    });
+    rig.pass(3600);
+    rig.work_off();
+    assert_eq!(receiver.heard().len(), 30);
 }
 
 /// A lead that is deleted before it was announced is not announced any more.

@@ -9,8 +9,8 @@ use crate::api::failure;
 use crate::api::operator::{LIST_MAX, Newest, leads, mails, orders, payment_json};
 use crate::app::Shared;
 use crate::domain::code::Code;
+use crate::domain::email::comparable;
 use crate::domain::evm::Address;
-use crate::domain::ids::OrderId;
 use crate::domain::refusal::Refusal;
 use crate::http::{Call, Reply};
 use crate::store::{Store, StoreError};
@@ -41,7 +41,7 @@ pub async fn person(store: &Store, email: &str) -> Result<Value, StoreError> {
     if let Some(payer) = Address::parse(email.trim()) {
         return of_payer(store, payer).await;
     }
-    let email = email.trim().to_owned();
+    let email = comparable(email);
     let read = store.read(move |snapshot| {
         let leads = snapshot.leads_of(&email)?;
         let leads = leads.iter().map(|(id, lead)| leads::lead_json(*id, lead));
@@ -56,7 +56,7 @@ pub async fn person(store: &Store, email: &str) -> Result<Value, StoreError> {
         let orders: Vec<Value> = orders.collect();
         let mut found = Vec::new();
         snapshot.mails(|key, mail| {
-            if is_same(&mail.mail.to, &email) {
+            if comparable(&mail.mail.to) == email {
                 let mut shown = mails::mail_json(key, &mail);
                 shown["text"] = mail.mail.text.into();
                 found.push(shown);
@@ -137,27 +137,16 @@ pub fn check_deletable(email: &str) -> Result<(), Refusal> {
 /// The address is a payer's, or the store does not answer.
 pub async fn forget(store: &Store, email: &str) -> Result<Value, Refusal> {
     check_deletable(email)?;
-    let email = email.trim().to_owned();
-    let looked_for = email.clone();
-    let found = store.read(move |snapshot| snapshot.orders_of_email(&looked_for, usize::MAX));
-    let found: Vec<OrderId> = found.await?.into_iter().map(|(id, _)| id).collect();
+    let email = email.to_owned();
     let gone = store.write(move |tables| {
         let leads = tables.delete_leads_of(&email)?;
-        let mut orders = 0;
-        for id in found {
-            orders += usize::from(tables.delete_order(id)?);
-        }
+        let orders = tables.delete_orders_of(&email)?;
         let mails = tables.delete_mails_to(&email)?;
         Ok((leads, orders, mails))
     });
     let (leads, orders, mails) = gone.await?;
     tracing::info!(leads, orders, mails, "personal data deleted");
     Ok(json!({"status": "success", "deleted": {"leads": leads, "orders": orders, "mails": mails}}))
-}
-
-/// The same address, ignoring case.
-fn is_same(one: &str, other: &str) -> bool {
-    one.trim().to_lowercase() == other.trim().to_lowercase()
 }
 
 #[cfg(test)]

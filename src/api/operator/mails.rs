@@ -90,8 +90,11 @@ pub async fn find(
         let mut newest = Newest::default();
         snapshot.mails(|key, record| {
             let fits = |state: &String| state == record.state.name();
+            if !state.as_ref().is_none_or(fits) {
+                return Ok(());
+            }
             let answer = mail_json(key, &record);
-            if state.as_ref().is_none_or(fits) && is_named(&answer, &NAMES, &words) {
+            if is_named(&answer, &NAMES, &words) {
                 newest.add(record.created_at, answer);
             }
             Ok(())

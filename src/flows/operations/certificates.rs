@@ -167,21 +167,19 @@ async fn renew(app: &Shared, tls: &Tls, email: Option<&str>) {
     };
     let files = TlsFolder::new(&tls.folder);
     let mut asked_at: Option<Instant> = None;
-    let mut unreached = Vec::new();
+    let mut unreached: Option<Unreached> = None;
     loop {
         if asked_at.is_none_or(|at| at.elapsed() >= ASK_EVERY) {
             asked_at = Some(Instant::now());
             ask_when(app, &authority, &files).await;
         }
         let now = app.now();
-        if now >= due(app, tls, &files, &unreached) {
+        if now >= due(app, tls, &files, unreached.as_ref()) {
             match attempt(app, tls, &authority, &files).await {
-                Ok(()) => {
-                    (asked_at, unreached) = (None, Vec::new());
-                }
+                Ok(()) => (asked_at, unreached) = (None, None),
                 Err(Failed::Order(trouble)) => note_trouble(app, trouble),
                 Err(Failed::Unreached(trouble)) => {
-                    unreached.push(app.now());
+                    unreached = Some(Unreached::after(unreached, app.now()));
                     note_trouble(app, trouble);
                 }
             }
@@ -190,8 +188,31 @@ async fn renew(app: &Shared, tls: &Tls, email: Option<&str>) {
     }
 }
 
+/// The authority could not be reached at `at`, and is not asked again for `pause` seconds.
+#[derive(Clone, Copy, Debug)]
+struct Unreached {
+    at: UnixSeconds,
+    unjittered: u64,
+    pause: u64,
+}
+
+impl Unreached {
+    /// Pauses double. The jitter is drawn once for each: drawn at each look, the lowest would count.
+    fn after(before: Option<Unreached>, at: UnixSeconds) -> Unreached {
+        let (first, most) = UNREACHED_SECONDS;
+        let unjittered = before.map_or(first, |before| {
+            before.unjittered.saturating_mul(2).min(most)
+        });
+        Unreached {
+            at,
+            unjittered,
+            pause: jittered(unjittered),
+        }
+    }
+}
+
 /// When the next order may be made.
-fn due(app: &App, tls: &Tls, files: &TlsFolder, unreached: &[UnixSeconds]) -> UnixSeconds {
+fn due(app: &App, tls: &Tls, files: &TlsFolder, unreached: Option<&Unreached>) -> UnixSeconds {
     let now = app.now();
     let health = app.health.tls();
     let mut due = health.renew_at;
@@ -205,10 +226,9 @@ fn due(app: &App, tls: &Tls, files: &TlsFolder, unreached: &[UnixSeconds]) -> Un
         let lifetime = certificate.not_after.since(certificate.not_before);
         due = due.max(written.plus(NEW_SECONDS.min(lifetime / 3)));
     }
-    if let Some(last) = unreached.last().filter(|last| **last <= now) {
-        let (first, most) = UNREACHED_SECONDS;
-        let doubled = u32::try_from(unreached.len() - 1).map_or(most, |n| 2u64.saturating_pow(n));
-        due = due.max(last.plus(jittered(first.saturating_mul(doubled).min(most))));
+    // A clock that was set back must not delay it.
+    if let Some(last) = unreached.filter(|last| last.at <= now) {
+        due = due.max(last.at.plus(last.pause));
     }
     due.max(retry_at(&files.failed_orders(now)))
 }

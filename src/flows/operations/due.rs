@@ -81,11 +81,7 @@ pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<bool, Sto
             DueKind::Payment => look_at_payments(app, rows, places, now).await?,
             DueKind::Mail => mail::work_off(app, rows).await?,
             DueKind::Order => fulfil::work_off(app, rows).await?,
-            DueKind::Notice => {
-                for due in rows {
-                    lead_webhook::try_due(app, due, now).await?;
-                }
-            }
+            DueKind::Notice => lead_webhook::work_off(app, rows, now).await?,
             _ => {
                 let swept = app.store.write(move |tables| {
                     rows.into_iter().try_for_each(|due| sweep(tables, due, now))

@@ -14,7 +14,7 @@ use crate::domain::ids::OrderId;
 use crate::domain::order::{Order, OrderEvent, OrderState};
 use crate::domain::time::UnixSeconds;
 use crate::flows::orders::order_emails::OrderEmails;
-use crate::store::{Due, StoreError, Tables, order_of_due};
+use crate::store::{Due, StoreError, Tables};
 
 /// Attempts before the order fails.
 const ATTEMPTS_MAX: u32 = 50;
@@ -75,7 +75,7 @@ pub async fn free_leases(app: &Shared) -> Result<usize, StoreError> {
         .write(move |tables| {
             let mut freed = 0;
             for due in tables.orders_due()? {
-                let id = order_of_due(due);
+                let id = OrderId(due.id());
                 let Some(mut order) = tables.order(id)? else {
                     continue;
                 };
@@ -92,7 +92,7 @@ pub async fn free_leases(app: &Shared) -> Result<usize, StoreError> {
 }
 
 async fn take_up(app: &Shared, due: Due) -> Result<Option<Job>, StoreError> {
-    let (id, now, lease_until) = (order_of_due(due), app.now(), lease_until(app));
+    let (id, now, lease_until) = (OrderId(due.id()), app.now(), lease_until(app));
     let taken = app.store.write(move |tables| {
         tables.unschedule(due)?;
         let Some(mut order) = tables.order(id)? else {

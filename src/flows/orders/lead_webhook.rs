@@ -7,6 +7,7 @@ use crate::app::Shared;
 use crate::domain::ids::{EventId, LeadId};
 use crate::domain::lead::{By, Lead};
 use crate::domain::time::UnixSeconds;
+use crate::outside::call::Place;
 use crate::outside::hooks::Hook;
 use crate::store::{Due, NoticeRecord, StoreError, Tables};
 
@@ -15,14 +16,34 @@ const EVENT: &str = "lead.created";
 /// Seconds between attempts; after the last one the notice fails.
 const PAUSES: [u64; 3] = [30, 300, 60];
 
-/// Handles a due row: one attempt, in the background.
-pub async fn try_due(app: &Shared, due: Due, now: UnixSeconds) -> Result<(), StoreError> {
-    let Some(hook) = app.outside.hook.clone() else {
-        return drop_due(app, due).await;
-    };
-    let mut id = [0; 16];
-    id.copy_from_slice(&due.key[..16]);
-    let id = LeadId(id);
+/// Starts due notices while the webhook has places; the rest stays due, with all its attempts.
+pub async fn work_off(app: &Shared, rows: Vec<Due>, now: UnixSeconds) -> Result<(), StoreError> {
+    for due in rows {
+        let Some(hook) = app.outside.hook.clone() else {
+            drop_due(app, due).await?;
+            continue;
+        };
+        // Taken before the attempt is counted.
+        let Some(place) = hook.try_place() else {
+            return Ok(());
+        };
+        if let Some((notice, lead)) = begin(app, due, now).await? {
+            let app_in_task = app.clone();
+            app.tasks.spawn(async move {
+                announce(&app_in_task, &hook, place, LeadId(due.id()), &notice, &lead).await;
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Records the next attempt and when it is due. `None`: there is no notice any more, or it has failed.
+async fn begin(
+    app: &Shared,
+    due: Due,
+    now: UnixSeconds,
+) -> Result<Option<(NoticeRecord, Lead)>, StoreError> {
+    let id = LeadId(due.id());
     let begun = app.store.write(move |tables| {
         tables.unschedule(due)?;
         let (Some(mut notice), Some(lead)) = (tables.notice(id)?, tables.lead(id)?) else {
@@ -36,22 +57,14 @@ pub async fn try_due(app: &Shared, due: Due, now: UnixSeconds) -> Result<(), Sto
         tables.put_notice(id, &notice, now.plus(*pause))?;
         Ok(Some((notice, lead)))
     });
-    if let Some((notice, lead)) = begun.await? {
-        let app_in_task = app.clone();
-        app.tasks.spawn(async move {
-            announce(&app_in_task, &hook, id, &notice, &lead).await;
-        });
-    }
-    Ok(())
+    begun.await
 }
 
 /// The notice is no longer needed.
 async fn drop_due(app: &Shared, due: Due) -> Result<(), StoreError> {
     let dropped = app.store.write(move |tables| {
         tables.unschedule(due)?;
-        let mut id = [0; 16];
-        id.copy_from_slice(&due.key[..16]);
-        tables.drop_notice(LeadId(id))
+        tables.drop_notice(LeadId(due.id()))
     });
     dropped.await
 }
@@ -68,9 +81,16 @@ fn give_up(
     tables.drop_notice(id)
 }
 
-async fn announce(app: &Shared, hook: &Hook, id: LeadId, notice: &NoticeRecord, lead: &Lead) {
+async fn announce(
+    app: &Shared,
+    hook: &Hook,
+    place: Place,
+    id: LeadId,
+    notice: &NoticeRecord,
+    lead: &Lead,
+) {
     let body = notice_json(id, notice, lead).to_string();
-    match hook.send(EVENT, body, app.now()).await {
+    match hook.send_in(place, EVENT, body, app.now()).await {
         Ok(()) => {
             let dropped = app.store.write(move |tables| tables.drop_notice(id)).await;
             if let Err(error) = dropped {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::outside::agent::{agent, body};
+use crate::outside::agent::{self, Failure, agent, body};
 use crate::outside::chain::INQUIRIES_MAX;
 use crate::outside::chain::error::{ChainError, SettingsError};
 
@@ -108,9 +108,8 @@ fn refusal(error: &Value) -> ChainError {
 }
 
 fn failure(error: &ureq::Error) -> ChainError {
-    match error {
-        ureq::Error::Timeout(_) => ChainError::TimedOut,
-        ureq::Error::BadUri(_) => ChainError::Unreachable("its address cannot be used".to_owned()),
-        other => ChainError::Unreachable(other.to_string()),
+    match agent::failure(error) {
+        Failure::TimedOut => ChainError::TimedOut,
+        Failure::Unreachable(why) => ChainError::Unreachable(why),
     }
 }

@@ -253,6 +253,7 @@ async fn what_the_provider_sends_is_bounded_and_paid_orders_stay() {
             };
             unpaid.created_at += u64::from(number);
             tables.put_order(OrderId(id(number)), &unpaid)?;
+            tables.set_mail_only(OrderId(id(number)))?;
             // Written again it counts once.
             tables.put_order(OrderId(id(number)), &unpaid)?;
             let mut sent = event(OrderId(id(number)));
@@ -272,6 +273,10 @@ async fn what_the_provider_sends_is_bounded_and_paid_orders_stay() {
             |number| Ok::<bool, StoreError>(snapshot.order(OrderId(id(number)))?.is_some());
         let event = |number| snapshot.provider_event(&format!("evt_{number}"));
         let sessions = snapshot.orders_of_email("ann@example.com", 1_000)?.len();
+        for number in 0..200 {
+            let id = OrderId(id(number));
+            assert_eq!(snapshot.is_mail_only(id)?, snapshot.order(id)?.is_some());
+        }
         Ok((
             [is_there(0)?, is_there(5)?, is_there(199)?],
             [event(0)?.is_some(), event(199)?.is_some()],
@@ -345,12 +350,7 @@ async fn the_quotes_of_an_older_file_leave_in_their_order() {
         for number in 0..50 {
             let (id, expires_at) = (id(number), UnixSeconds(quote(number).expires_at));
             tables.put_quote(QuoteId(id), &quote(number))?;
-            let mut due = Due {
-                at: expires_at,
-                kind: DueKind::Quote,
-                key: [0; 32],
-            };
-            due.key[..16].copy_from_slice(&id);
+            let mut due = Due::of_id(DueKind::Quote, id, expires_at);
             tables.unschedule(due)?;
             due.at = expires_at.plus(7 * DAY);
             tables.schedule(due)?;
