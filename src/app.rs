@@ -130,8 +130,10 @@ pub const FETCHES_OF_PAYER_MAX: usize = 2;
 pub const FETCHES_OF_DOMAIN_MAX: usize = 4;
 /// Sources that are examined at the same time.
 const CHECKS_MAX: usize = 8;
-/// The same for nothing, and pages of ours that are converted.
-const FREE_CHECKS_MAX: usize = 4;
+/// The same for those who have bought a report.
+const REPORT_CHECKS_MAX: usize = 4;
+/// The same for everybody, and pages of ours that are converted.
+const FREE_CHECKS_MAX: usize = 2;
 /// Longest wait for another change of live settings.
 const SETTING_CHANGE_WAIT_MAX: Duration = Duration::from_secs(5);
 const FACILITATOR_CONNECT_MAX: Duration = Duration::from_secs(5);
@@ -168,6 +170,7 @@ impl App {
                 FETCH_WAIT_MAX,
             ),
             checks: ConcurrencyLimit::new(CHECKS_MAX, FETCH_WAIT_MAX),
+            report_checks: ConcurrencyLimit::new(REPORT_CHECKS_MAX, FETCH_WAIT_MAX),
             free_checks: ConcurrencyLimit::new(FREE_CHECKS_MAX, FETCH_WAIT_MAX),
             fonts: FontShelf::look(config.bundles.font_dir.as_deref()),
             clock,
@@ -394,6 +397,7 @@ pub fn blocking_threads(config: &Config) -> usize {
     });
     config.fetch.fetches_max
         + CHECKS_MAX
+        + REPORT_CHECKS_MAX
         + FREE_CHECKS_MAX
         + ROBOTS_LOOKUPS_MAX
         + chain

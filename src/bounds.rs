@@ -199,7 +199,7 @@ pub const BOUNDS: &[Held] = &[
         what: "Payments that are held by a retry credit, and what is left of those that were let go; credits and identifiers",
         place: Tables(&["open-payments-1", "ended-payments-1", "payment-places-1", "credits-1", "identifiers-1"]),
         bounds: &[Constant("src/state/in_flight/unfinished.rs::HELD_OF_PAYER_MAX"), Constant("src/state/in_flight/unfinished.rs::HELD_MAX"), Constant("src/flows/sale/payments.rs::RELEASED_SECONDS"), Setting("limits.sales_per_minute")],
-        at_bound: "503 or 429, the payment is not used. A payment that was let go keeps its key and state, and is forgotten a week after its authorization has ended.",
+        at_bound: "A payer's further payments are refused with 429 and not used; beyond the sum of all, an outage gives no credit, and the payment is not used. A payment that was let go keeps its key and state, and is forgotten a week after its authorization has ended.",
         enforced: &["src/state/in_flight/unfinished.rs::HELD_OF_PAYER_MAX", "src/flows/sale/payments.rs::forgotten_at"],
         tests: &["tests/it/owed.rs::a_payer_holds_a_few_payments_and_leaves_little_behind", "tests/it/limits.rs::one_wallet_with_many_nonces_gets_little_work_for_nothing",
             "tests/it/rates.rs::a_new_payment_beyond_the_limit_is_not_used"],

@@ -13,7 +13,7 @@ use crate::domain::rate::{Standing, WINDOW_SECONDS};
 use crate::domain::refusal::{FailedSettlement, Refusal, RetryCredit, With};
 use crate::flows::sale::refusals::{self, PaidAttempt};
 use crate::http::hooks::{Refused, RequestFacts, method_list};
-use crate::http::{Call, HeaderMap, Reply};
+use crate::http::{Call, Reply};
 use crate::pages::error::ErrorView;
 use crate::x402::encoding;
 use crate::x402::wire::SettleResponse;
@@ -446,9 +446,10 @@ pub fn from_shell(app: &App, refused: &Refused, asked: &RequestFacts<'_>) -> Rep
             ),
         ),
         Refused::Panicked => Refusal::of(Code::Internal),
-        Refused::NoRoomForAnswer(status, headers) => no_room_for(*status, headers),
+        Refused::NoRoomForAnswer { is_sold } => no_room_for(*is_sold),
     };
-    if asked.is_paid {
+    // The payment of a tool's call is in its body.
+    if asked.is_paid || refusal.may_be_charged() {
         let product = asked.pattern.and_then(|path| product_at(app, path));
         let attempt = PaidAttempt {
             product,
@@ -484,16 +485,13 @@ fn product_at(app: &App, path: &str) -> Option<Product> {
     }
 }
 
-/// A header identifies the response to a sale.
-fn no_room_for(status: u16, headers: &HeaderMap) -> Refusal {
-    let is_sale = |product: &Product| headers.contains_key(product.paid_header());
-    let is_paid = status == 200 && Product::ALL.iter().any(is_sale);
+fn no_room_for(is_sold: bool) -> Refusal {
     let refusal = Refusal::new(
         Code::Overloaded,
         "Too many large responses are being sent. Repeat the same request in a few seconds: paid content is delivered \
         again without a second charge.",
     );
-    match is_paid {
+    match is_sold {
         true => refusal.after_settlement(),
         false => refusal,
     }

@@ -108,6 +108,11 @@ impl Refusal {
         }
     }
 
+    /// Whether it says that the payment was taken, or may have been.
+    pub fn may_be_charged(&self) -> bool {
+        self.with == With::Charged || self.code == Code::SettlementUnknown
+    }
+
     /// A limit was reached: which, and when to come back.
     pub fn limited(standing: Standing) -> Self {
         let Standing {

@@ -38,7 +38,7 @@ use crate::flows::sale::request::PaidRequest;
 use crate::flows::sale::stored::Stored;
 use crate::flows::sale::verified::Verified;
 use crate::state::in_flight::delivered::Delivered;
-use crate::state::in_flight::{Clients, End, Joined, Outcome, Reservation};
+use crate::state::in_flight::{Arrival, Clients, End, Joined, Outcome, Reservation};
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::WrittenRequirements;
 
@@ -59,14 +59,25 @@ pub async fn sell(app: &Shared, request: PaidRequest, proof: PaymentProof) -> Ou
         Joined::Waits(landed) => match follow(landed).await {
             Some(outcome) => outcome,
             // The first request's task panicked. The client can repeat the request.
-            None => Err(worked_on(app, &request.purchase, &proof, Code::Internal)),
+            None => Err(worked_on(
+                app,
+                &request.purchase,
+                &proof,
+                Refusal::of(Code::Internal),
+            )),
         },
-        Joined::Other => Err(replayed("This payment is being used for another purchase.")),
-        Joined::Full => Err(worked_on(app, &request.purchase, &proof, Code::Conflict)),
-        Joined::TooMany => Err(Refusal::new(
-            Code::RateLimited,
-            "Too many of your payments are in progress. This one was not used: repeat the same request later.",
-        )),
+        Joined::Other => {
+            let other = replayed("This payment is being used for another purchase.");
+            Err(worked_on(app, &request.purchase, &proof, other))
+        }
+        Joined::Full => Err(worked_on(app, &request.purchase, &proof, in_use())),
+        Joined::TooMany => {
+            let limited = Refusal::new(
+                Code::RateLimited,
+                "Too many of your payments are in progress. This one was not used: repeat the same request later.",
+            );
+            Err(worked_on(app, &request.purchase, &proof, limited))
+        }
     }
 }
 
@@ -95,9 +106,10 @@ async fn lead(
         }
         // A credit may hold it; presented again, it counts as a new request.
         Ok(Recalled::Nothing) => count()?,
+        // Nothing hides that a payment was, or may have been, charged.
         Err(refusal) => {
-            count()?;
-            return Err(refusal);
+            let limited = count().err().filter(|_| !refusal.may_be_charged());
+            return Err(limited.unwrap_or(refusal));
         }
     }
     let offer = match terms {
@@ -108,6 +120,7 @@ async fn lead(
     };
     app.health
         .check_can_sell_product(request.purchase.product())?;
+    let arrival = Arrival::enter(&app.in_flight, (proof.from(), asker.fingerprint));
     let verified = match Verified::verify(app, proof, offer, &request).await {
         Ok(verified) => verified,
         Err(refusal) => {
@@ -135,6 +148,9 @@ async fn lead(
             app.in_flight
                 .failing
                 .note_end(payer, End::Outage, app.now());
+            if app.in_flight.unfinished.is_full() {
+                return Err(refusal);
+            }
             return Err(payments::hold(app, key, verified.into_payment(), refusal).await);
         }
     };
@@ -142,6 +158,9 @@ async fn lead(
     // An earlier payment may have been settled meanwhile for a client that has disconnected.
     if let Some(earlier) = earlier_purchase(app, &verified, identifier.as_ref(), key).await? {
         return Ok(earlier);
+    }
+    if reservation.yields(&arrival) {
+        return Err(in_use());
     }
     match Stored::store(
         app,
@@ -189,13 +208,13 @@ async fn follow(mut landed: watch::Receiver<Option<Outcome>>) -> Option<Outcome>
     }))
 }
 
-/// The refusal of a payment that another request works on: `code`, unless its money may have moved already.
-fn worked_on(app: &Shared, purchase: &Purchase, proof: &PaymentProof, code: Code) -> Refusal {
+/// The refusal of a payment that is not looked up, unless its money may have moved already.
+fn worked_on(app: &Shared, purchase: &Purchase, proof: &PaymentProof, refusal: Refusal) -> Refusal {
     let terms = verified::check_terms(app, purchase, proof);
     let key = key_of(app, purchase, proof, &terms);
     match app.store.look_up(|snapshot| snapshot.payment(key)) {
         Ok(Some(payment)) if payment.may_have_moved() => not_known(None),
-        Ok(_) => Refusal::of(code),
+        Ok(_) => refusal,
         Err(error) => error.into(),
     }
 }

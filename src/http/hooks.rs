@@ -70,9 +70,11 @@ pub enum Refused {
     Panicked,
     /// The request came in clear, and this is its address over HTTPS.
     InClear(String),
-    /// Too much of what was answered to others still waits to be read. Its status and headers say what this
-    /// one was.
-    NoRoomForAnswer(u16, HeaderMap),
+    /// Too much of what was answered to others still waits to be read.
+    NoRoomForAnswer {
+        /// Whether the answer was what a payment bought.
+        is_sold: bool,
+    },
 }
 
 /// What is known of a request when it is refused.

@@ -159,7 +159,9 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             if let Some(ticket) = reply.ticket {
                 (self.hooks.withheld)(self.state.clone(), ticket).await;
             }
-            let refused = Refused::NoRoomForAnswer(reply.status, reply.headers);
+            let refused = Refused::NoRoomForAnswer {
+                is_sold: reply.on_sent.is_some(),
+            };
             reply = (self.hooks.refuse)(&self.state, &refused, &asked);
         }
         reply.held = None;

@@ -69,8 +69,10 @@ pub struct Outside {
     pub robots: RobotsFiles,
     /// Places for examinations of sources that are paid for, which keep a core each.
     pub checks: ConcurrencyLimit,
-    /// Places for what takes a core as long and is free: demos, verification, follow-up questions, PDFs and pages as
-    /// markdown. Apart, so that free work never fills the queue of paid work.
+    /// Places for what is free for those who have bought a report: verification, follow-up questions, PDFs.
+    pub report_checks: ConcurrencyLimit,
+    /// Places for what is free for everybody and takes a core as long: demos, the sample report, pages as markdown. Apart,
+    /// so that it never fills the queue of what is paid for.
     pub free_checks: ConcurrencyLimit,
     /// Fonts of the machine, for documents in scripts that the embedded ones lack.
     pub fonts: FontShelf,

@@ -2,12 +2,14 @@
 //! durable when the goods are stored.
 
 mod answers;
+mod arrivals;
 pub mod delivered;
 mod payers;
 mod payloads;
 mod unfinished;
 
 pub use answers::Answers;
+pub use arrivals::{Arrival, Arrivals};
 pub use payers::{End, FailingPayers};
 pub use payloads::{Clients, Joined, Outcome, Payloads, Run};
 pub use unfinished::{HELD_MAX, HELD_OF_PAYER_MAX, Unfinished};
@@ -38,6 +40,8 @@ const SALE_WAIT_MAX: Duration = Duration::from_secs(5);
 pub struct InFlight {
     /// Requests being worked on, by what they pay with.
     pub payloads: Payloads,
+    /// What they say they buy.
+    pub arrivals: Arrivals,
     /// Payments that a payer's next one has to be compared with.
     pub unfinished: Unfinished,
     /// Answers on their way.
@@ -65,6 +69,7 @@ impl Default for InFlight {
     fn default() -> Self {
         InFlight {
             payloads: Payloads::default(),
+            arrivals: Arrivals::default(),
             unfinished: Unfinished::default(),
             answers: Answers::default(),
             failing: FailingPayers::default(),
@@ -150,6 +155,35 @@ impl Reservation {
         self.purchase = Some(purchase);
     }
 
+    /// Whether nobody waits for this sale, while another payment for the same purchase is worked on for somebody, or was
+    /// settled since this one arrived. Its buyer has signed anew and would be charged twice.
+    pub fn yields(&self, arrival: &Arrival) -> bool {
+        let under_way = lock(&self.table.under_way);
+        let Some(sales) = self.purchase.and_then(|purchase| under_way.get(&purchase)) else {
+            return false;
+        };
+        let (own, others): (Vec<_>, Vec<_>) =
+            sales.iter().partition(|sale| sale.payment == self.key);
+        let is_left = own.iter().all(|sale| sale.clients.have_left());
+        is_left && (arrival.is_superseded() || others.iter().any(|sale| !sale.clients.have_left()))
+    }
+
+    /// The payment stays among those that a next one for the same purchase is compared with, although its record could not
+    /// be written.
+    pub fn leave_unfinished(&self) {
+        if let Some(purchase) = self.purchase {
+            let unfinished = &self.table.unfinished;
+            unfinished.note(purchase, self.key, true, false);
+        }
+    }
+
+    /// The purchase is settled.
+    pub fn supersede_others(&self) {
+        if let Some(purchase) = self.purchase {
+            self.table.arrivals.supersede(purchase);
+        }
+    }
+
     /// Waits for one of the places that a payer's sales may take, and holds it until the settlement's end is known.
     pub async fn queue(&mut self, payer: Address, clock: &Clock) -> Result<(), Refusal> {
         let in_flight = &self.table;
@@ -205,5 +239,64 @@ impl ReservedIdentifier {
 impl Drop for ReservedIdentifier {
     fn drop(&mut self) {
         lock(&self.table.identifiers).remove(&self.key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PURCHASE: (Address, Fingerprint) = (Address([1; 20]), Fingerprint([2; 32]));
+
+    fn entered(table: &Arc<InFlight>, payment: u8, clients: Clients) -> Reservation {
+        let mut reservation =
+            Reservation::take(table, PaymentKey([payment; 32])).expect("a free key");
+        reservation.enter(PURCHASE.0, PURCHASE.1, clients);
+        reservation
+    }
+
+    /// The clients of a sale that nobody waits for.
+    fn left() -> Clients {
+        let clients = Clients::default();
+        assert!(clients.have_left());
+        clients
+    }
+
+    fn waiting(payloads: &Payloads, payload: u8) -> Run<'_> {
+        let hash = crate::domain::keys::PayloadHash([payload; 32]);
+        match payloads.join(hash, PURCHASE.1, None, None) {
+            Joined::First(run) => run,
+            _ => panic!("nobody else works on it"),
+        }
+    }
+
+    #[test]
+    fn a_sale_yields_when_its_client_has_left_and_asked_again() {
+        let table = Arc::new(InFlight::default());
+        let arrival = Arrival::enter(&table, PURCHASE);
+        let first = entered(&table, 1, left());
+        assert!(!first.yields(&arrival), "nobody has asked again");
+        let run = waiting(&table.payloads, 2);
+        let second = entered(&table, 2, run.clients());
+        assert!(first.yields(&arrival), "another is worked on");
+        assert!(!second.yields(&arrival), "its client waits");
+        drop(second);
+        assert!(!first.yields(&arrival));
+        entered(&table, 3, left()).supersede_others();
+        assert!(first.yields(&arrival), "another was settled");
+        let later = Arrival::enter(&table, PURCHASE);
+        assert!(!first.yields(&later), "before this one came");
+    }
+
+    #[test]
+    fn a_payment_whose_outcome_is_not_recorded_is_found() {
+        let table = Arc::new(InFlight::default());
+        let run = waiting(&table.payloads, 1);
+        let sale = entered(&table, 1, run.clients());
+        assert_eq!(table.earlier(PURCHASE.0, PURCHASE.1), []);
+        sale.leave_unfinished();
+        drop(sale);
+        let found = table.earlier(PURCHASE.0, PURCHASE.1);
+        assert_eq!(found, [PaymentKey([1; 32])]);
     }
 }

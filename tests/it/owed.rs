@@ -252,6 +252,31 @@ fn a_client_that_left_and_signs_anew_waits_for_its_first_sale() {
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
+/// The first payment is still being verified when its client leaves, and only then is the second one sent.
+#[test]
+fn a_client_that_left_during_verification_and_signs_anew_is_charged_once() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    let first = wallet.sign(&rig, "fresh");
+    let first = rig.order(ARTICLE, "fresh").paid(&first.header);
+    rig.facilitator
+        .next_verifies([Says::Slow(Duration::from_millis(800))]);
+    let mut stream = connect(first.address());
+    stream.write_all(&first.bytes()).expect("it is sent");
+    until("the payment is being verified", || {
+        rig.facilitator.verify_calls() == 1
+    });
+    drop(stream);
+    rig.buy(&wallet, ARTICLE, "fresh").expect(200);
+    until("the first sale has ended", || {
+        rig.app().in_flight.payloads.is_empty()
+    });
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
+    // It was not used, and buys when it is sent again.
+    first.send().expect(200);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 2 * price(FRESH));
+}
+
 /// The money moves, and the client is gone before the answer.
 #[test]
 fn a_client_that_left_before_its_answer_gets_it_later() {

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::harness::ask::at_once;
 use crate::harness::{
-    ACCESS, ARTICLE, Answer, FRESH, Page, Rig, Says, Wallet, Wish, order, price, until,
+    ACCESS, ARTICLE, Answer, FERRY, FRESH, Page, Rig, Says, Wallet, Wish, order, price, until,
 };
 
 fn slow_rig() -> Rig {
@@ -110,6 +110,43 @@ fn a_used_payment_buys_nothing_of_another_kind() {
         assert_eq!(rig.facilitator.spent(wallet.address()), wish.units);
     }
     assert_eq!(rig.facilitator.settlements(), wishes.len());
+}
+
+/// Where a limit is reached as well, the buyer still reads that the payment was charged.
+#[test]
+fn a_limit_does_not_hide_that_a_payment_was_charged() {
+    let rig = Rig::with(|resolved| resolved.set("limits.sales_per_minute", "1"));
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    let ask = rig.order(ARTICLE, "fresh").paid(&payment.header);
+    ask.send().expect(200);
+    let other = rig.order(FERRY, "fresh").paid(&payment.header);
+    for _ in 0..3 {
+        other.send().refused_charged(400, "payment_replayed");
+    }
+    let fresh = rig.buy(&wallet, FERRY, "fresh");
+    fresh.refused(429, "rate_limited");
+}
+
+/// While a payment is in settlement, nobody reads that it was not charged.
+#[test]
+fn a_payment_in_settlement_is_not_denied() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    rig.facilitator
+        .settles(Says::Slow(Duration::from_millis(800)));
+    let payment = wallet.sign(&rig, "fresh");
+    let other = rig.order(FERRY, "fresh").paid(&payment.header);
+    std::thread::scope(|scope| {
+        let first = rig.order(ARTICLE, "fresh").paid(&payment.header);
+        let first = scope.spawn(move || first.send());
+        until("the payment is sent for settlement", || {
+            rig.facilitator.settle_calls() == 1
+        });
+        other.send().refused_charged(503, "settlement_unknown");
+        first.join().expect("no panic").expect(200);
+    });
+    other.send().refused_charged(400, "payment_replayed");
 }
 
 /// Whoever waited on the first one has not used up a redelivery (decisions, Money 4).

@@ -21,7 +21,7 @@ pub async fn of_bundle(app: &App, report: BundleReport) -> Result<Rendered, Refu
 
 /// The PDF of a Proof Pack, free. The report is read after the permit is granted: waiting requests hold none.
 pub async fn of_report(app: &Shared, retained: &Retained) -> Result<Rendered, Refusal> {
-    let place = app.outside.free_checks.enter().await.map_err(full)?;
+    let place = reports::place(app, retained).await?;
     match retained.product() {
         Product::ProofBundle => {
             let report = reports::read_bundle(app, retained).await?;

@@ -230,9 +230,13 @@ struct Bytes {
     _permit: MemoryPermit,
 }
 
-/// A permit for free work on a report. Taken before the report is read: waiting requests hold none.
-async fn place(app: &Shared) -> Result<Place, Refusal> {
-    let place = app.outside.free_checks.enter().await;
+/// A place for free work on a report. Taken before the report is read: waiting requests hold no memory.
+pub(super) async fn place(app: &Shared, retained: &Retained) -> Result<Place, Refusal> {
+    let places = match retained {
+        Retained::Stored { .. } => &app.outside.report_checks,
+        Retained::Sample => &app.outside.free_checks,
+    };
+    let place = places.enter().await;
     place.map_err(|Saturated| Refusal::of(Code::Overloaded))
 }
 
@@ -285,7 +289,7 @@ async fn bytes(app: &Shared, retained: &Retained, look: Look) -> Result<Bytes, R
 
 /// Verifies a report's hashes, citations and signature.
 pub async fn check(app: &Shared, retained: &Retained) -> Result<Receipt, Refusal> {
-    let place = place(app).await?;
+    let place = place(app, retained).await?;
     let bytes = bytes(app, retained, Look::AsTheyLie).await?;
     let (is_sample, now) = (matches!(retained, Retained::Sample), app.now());
     let (id, product) = (retained.id(), retained.product());
@@ -387,7 +391,7 @@ pub async fn screenshot(app: &Shared, retained: &Retained) -> Result<Vec<u8>, Re
 
 /// Answers a follow-up question from the stored source.
 pub async fn ask(app: &Shared, retained: &Retained, question: &str) -> Result<FollowUp, Refusal> {
-    let place = place(app).await?;
+    let place = place(app, retained).await?;
     let bytes = bytes(app, retained, Look::Intact).await?;
     let (question, now) = (question.to_owned(), app.now());
     let has_model = app.config.entailment_model;

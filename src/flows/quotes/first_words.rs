@@ -39,15 +39,16 @@ pub async fn first_words(
 ) -> Result<FirstWords, Refusal> {
     let found = quote::inspect(app, target_url, client).await?;
     let is_ready = found.is_cached || found.is_sample;
-    // Also a cached page: a buyer may have it fetched, but the site asks that it is not shown for nothing.
-    if !found.is_sample {
-        check_robots(app, &found.target_url).await?;
-    }
+    // First: asking for robots.txt is a fetch too.
     if !is_ready {
         let (day, quota) = (app.now().day_number(), app.reloaded().limits.free_fetches);
         if !app.free_fetches.take(client, day, quota) {
             return Err(Refusal::new(Code::RateLimited, NO_MORE));
         }
+    }
+    // Also a cached page: a buyer may have it fetched, but the site asks that it is not shown for nothing.
+    if !found.is_sample {
+        check_robots(app, &found.target_url).await?;
     }
     let reading = Reading {
         cache: match is_ready {

@@ -64,7 +64,11 @@ pub async fn recall(app: &Shared, key: PaymentKey, asker: Asker) -> Result<Recal
     let may_receive = asker.may_receive(&payment);
     match &payment.state {
         State::Settled { .. } | State::Answered { .. } if !may_receive => {
-            Err(used(&payment, OTHER_CLIENT))
+            let message = match is_owed {
+                true => OTHER_CLIENT_OWED,
+                false => OTHER_CLIENT,
+            };
+            Err(used(&payment, message))
         }
         State::Kept | State::Unknown if !may_receive => Err(not_known(None)),
         State::Settled { at, .. } if is_owed || app.now() < redelivery_end(*at) => {
@@ -81,9 +85,12 @@ pub async fn recall(app: &Shared, key: PaymentKey, asker: Asker) -> Result<Recal
     }
 }
 
-const OTHER_CLIENT: &str = "This authorization was used. Its response is delivered again only to the client address that sent \
-it, or with the payment-identifier that it was signed with. If you never received the response, sign a new authorization \
-    for the same purchase: you get the answer and the new authorization is not charged.";
+const OTHER_CLIENT_OWED: &str = "This authorization was used. Its response is delivered again only to the client address that \
+    sent it, or with the payment-identifier that it was signed with. It was not received yet: sign a new authorization for the \
+    same purchase, and you get the answer while the new authorization is not charged.";
+const OTHER_CLIENT: &str = "This authorization was used, and its response was sent. The response is delivered again only to the \
+    client address that sent the request, or with the payment-identifier that it was signed with. If it did not reach you, \
+    GET /v1/x402/purchases with the wallet's sign-in lists what the wallet has bought. A new authorization is charged.";
 
 /// A refusal of a recorded authorization, which says whether its money has moved.
 fn used(payment: &Payment, message: &str) -> Refusal {
@@ -154,7 +161,14 @@ async fn redeliver(
         tables.put_payment(key, &payment)?;
         tables.payment(goods)
     });
-    match counted.await? {
+    let counted = counted.await.map_err(|error| {
+        let refusal = Refusal::from(error);
+        match key == goods {
+            true => refusal.after_settlement(),
+            false => refusal,
+        }
+    })?;
+    match counted {
         Some(payment) => match response::respond(app, goods, &payment, None).await {
             Ok(delivered) => Ok(Recalled::Answer(Delivered {
                 redelivery_of: Some(key),

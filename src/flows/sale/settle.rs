@@ -43,6 +43,7 @@ async fn settle_until(app: &Shared, stored: Stored, end: Instant) -> Outcome {
             return Err(not_known(None));
         }
         Ok(Err(_)) => return Err(not_known(None)),
+        // Where this cannot be written, the task that settles notes the payment as unfinished.
         Err(_) => match payments::record(app, key, Event::SettleUnknown).await? {
             Some(advanced) => advanced,
             None => return Err(internal("a payment record is missing", &key)),
@@ -101,6 +102,13 @@ fn send(
             event => event,
         };
         let advanced = payments::record(&app, reservation.key(), event).await;
+        match &advanced {
+            Ok(Some(advanced)) if matches!(advanced.payment.state, State::Settled { .. }) => {
+                reservation.supersede_others();
+            }
+            Ok(_) => {}
+            Err(_) => reservation.leave_unfinished(),
+        }
         app.crash_point("recorded");
         drop(reservation);
         let _ = tell.send(advanced);

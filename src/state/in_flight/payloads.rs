@@ -91,6 +91,11 @@ pub struct Run<'a> {
 }
 
 impl Payloads {
+    /// Whether nothing is being worked on.
+    pub fn is_empty(&self) -> bool {
+        lock(&self.0).by_payload.is_empty()
+    }
+
     /// Single flight by the hash of the payload's bytes: before verification nothing else may be held, since a forged
     /// signature could otherwise block somebody's nonce.
     /// `client` is `None` for the operator.

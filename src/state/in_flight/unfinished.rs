@@ -43,10 +43,12 @@ impl Unfinished {
                  /v1/x402/retry, or wait until they expire.",
             ));
         }
-        match table.held.len() >= HELD_MAX {
-            true => Err(Refusal::of(Code::Overloaded)),
-            false => Ok(()),
-        }
+        Ok(())
+    }
+
+    /// Whether retry credits hold as many payments as they may: then an outage gives none, and sales go on.
+    pub fn is_full(&self) -> bool {
+        lock(&self.0).held.len() >= HELD_MAX
     }
 
     /// Notes whether a payment is unfinished, and whether a retry credit holds it.
@@ -91,5 +93,33 @@ impl Table {
                 self.held_of_payer.remove(&payer);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn held_payments_are_counted_by_payer_and_in_all() {
+        let unfinished = Unfinished::default();
+        let hold = |number: usize, payer: u8, is_held: bool| {
+            let mut key = [0; 32];
+            key[..8].copy_from_slice(&number.to_be_bytes());
+            let purchase = (Address([payer; 20]), Fingerprint([0; 32]));
+            unfinished.note(purchase, PaymentKey(key), is_held, is_held);
+        };
+        for number in 0..HELD_OF_PAYER_MAX {
+            assert!(unfinished.check_held(Address([1; 20])).is_ok());
+            hold(number, 1, true);
+        }
+        assert!(unfinished.check_held(Address([1; 20])).is_err());
+        assert!(unfinished.check_held(Address([2; 20])).is_ok() && !unfinished.is_full());
+        for number in HELD_OF_PAYER_MAX..HELD_MAX {
+            hold(number, 2, true);
+        }
+        assert!(unfinished.is_full());
+        hold(0, 1, false);
+        assert!(!unfinished.is_full() && unfinished.check_held(Address([1; 20])).is_ok());
     }
 }

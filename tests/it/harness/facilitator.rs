@@ -104,6 +104,11 @@ impl Facilitator {
         self.state().settle.otherwise = says;
     }
 
+    /// The next verifies are answered so, one each.
+    pub(crate) fn next_verifies(&self, says: impl IntoIterator<Item = Says>) {
+        self.state().verify.next.extend(says);
+    }
+
     /// The next settles are answered so, one each.
     pub(crate) fn next_settles(&self, says: impl IntoIterator<Item = Says>) {
         self.state().settle.next.extend(says);

@@ -52,7 +52,7 @@ fn a_constant_page_is_converted_once() {
             "text/markdown; charset=utf-8"
         );
     }
-    // 32 may wait; the others are told at once, and all of them in the end.
+    // Eight may wait for each place; the others are told at once, and all of them in the end.
     let sample = rig.ask("GET", "/proof-pack/sample.md");
     let began = Instant::now();
     let refused = sample.send_at_once(40);
