@@ -257,7 +257,7 @@ mod tests {
                 (None, "The Pro plan includes single sign-on"),
                 (None, "The Pro plan costs 20 dollars."),
                 (Some(NoGrounding::Heading), "Plan · Price"),
-                (None, "Price of Pro: $20"),
+                (None, "Pro · Price: $20"),
                 (Some(NoGrounding::Code), "let a = 1;"),
             ]
         );

@@ -3,6 +3,7 @@
 
 pub(crate) mod addresses;
 pub(crate) mod change;
+pub(crate) mod nearest;
 mod order;
 pub(crate) mod qualifiers;
 pub(crate) mod quantities;
@@ -11,8 +12,10 @@ pub(crate) mod roles;
 mod spans;
 pub(crate) mod units;
 
+use crate::evidence::reading::text::is_negation;
 use crate::evidence::reading::words::known;
 use crate::evidence::{Order, Relation};
+use nearest::{Passage, said_of};
 use quantities::{Kind, Quantity, quantities};
 use spans::{span_around, tells_an_end};
 
@@ -38,7 +41,12 @@ impl Compared {
 
 /// Compares each quantity of a claim with those of the passages, the most important passage first.
 pub(crate) fn compare(claim: &str, passages: &[&str]) -> Vec<Compared> {
-    let found: Vec<Vec<Quantity>> = passages.iter().map(|passage| quantities(passage)).collect();
+    let of_passage = |passage: &&str| {
+        let mut found = quantities(passage);
+        found.retain(|one| !is_former(claim, passage, one));
+        found
+    };
+    let found: Vec<Vec<Quantity>> = passages.iter().map(of_passage).collect();
     let all = || {
         found
             .iter()
@@ -50,6 +58,13 @@ pub(crate) fn compare(claim: &str, passages: &[&str]) -> Vec<Compared> {
         .iter()
         .map(|asked| all().find(|(_, one)| agrees(asked, one)))
         .collect();
+    // The claim's value stands in the passage, but another of its kind is said of the claim's words.
+    let of_others = asked.iter().zip(&agreeing).map(|(asked, agreeing)| {
+        let (at, one) = (*agreeing)?;
+        let other = said_instead(claim, asked, (passages[at], &found[at]), one)?;
+        Some((at, other))
+    });
+    let of_others: Vec<Option<(usize, &Quantity)>> = of_others.collect();
     // What agrees with one quantity of the claim does not stand in another's place.
     let is_free = |at: usize, one: &Quantity| {
         let mut taken = agreeing.iter().flatten();
@@ -91,7 +106,9 @@ pub(crate) fn compare(claim: &str, passages: &[&str]) -> Vec<Compared> {
         })?;
         Some((at, one, Relation::Differs))
     };
-    let compared = asked.iter().zip(&agreeing).map(|(asked, agreeing)| {
+    let both = agreeing.iter().zip(&of_others);
+    let compared = asked.iter().zip(both).map(|(asked, (agreeing, of_other))| {
+        let agreeing = of_other.or(*agreeing);
         let found = agreeing.map(|(at, one)| (at, one, asked.relation(one)));
         let found = found
             .or_else(|| within(asked))
@@ -105,6 +122,77 @@ pub(crate) fn compare(claim: &str, passages: &[&str]) -> Vec<Compared> {
         }
     });
     compared.collect()
+}
+
+/// The value of the same kind that a passage says of a claim's words, where the one that agrees is said of others: "50 cents
+/// in colour" for a claim of colour, beside "10 cents in black and white".
+fn said_instead<'a>(
+    claim: &str,
+    asked: &Quantity,
+    (passage, found): (&str, &'a [Quantity]),
+    agreeing: &Quantity,
+) -> Option<&'a Quantity> {
+    // A change or a comparison has both values; a row's cells are told apart by their columns.
+    let lower = claim.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    let compares = |word: &str| {
+        is_negation(word)
+            || word.ends_with("n't")
+            || matches!(
+                word,
+                "than" | "instead" | "between" | "from" | "rather" | "each"
+            )
+    };
+    if !is_number(asked) || passage.contains('|') || words.any(compares) {
+        return None;
+    }
+    let alike = || {
+        let alike = found
+            .iter()
+            .filter(|one| agreeing.is_like(one) || asked.is_like(one));
+        alike.filter(|one| !agreeing.is_per_another(one))
+    };
+    if alike().count() < 2 || alike().count() > ALIKE_MAX {
+        return None;
+    }
+    let passage = Passage::new(passage, said_of(claim, &asked.range));
+    let ranges: Vec<_> = alike().map(|one| one.range.clone()).collect();
+    let chosen = passage.said_most_of(&ranges)?;
+    let other = alike().find(|one| one.range == chosen)?;
+    (other.range != agreeing.range && asked.relation(other) == Relation::Differs).then_some(other)
+}
+
+/// Values of one kind in a passage that are told apart.
+const ALIKE_MAX: usize = 4;
+
+/// "£20 (was £18)": what no longer holds, beside a claim of the present.
+fn is_former(claim: &str, passage: &str, one: &Quantity) -> bool {
+    const FORMER: [&str; 6] = [
+        "(was",
+        "(were",
+        "(previously",
+        "(formerly",
+        "(originally",
+        "(instead of",
+    ];
+    let before = passage.get(..one.range.start).unwrap_or_default();
+    let before = before.trim_end_matches(|c: char| c.is_whitespace() || "£$€¥".contains(c));
+    let lower = before.to_lowercase();
+    let mut said = claim.split(|c: char| !c.is_alphanumeric());
+    FORMER.iter().any(|words| lower.ends_with(words))
+        && !said.any(|word| {
+            matches!(
+                &*word.to_lowercase(),
+                "was"
+                    | "were"
+                    | "previously"
+                    | "formerly"
+                    | "originally"
+                    | "instead"
+                    | "from"
+                    | "before"
+            )
+        })
 }
 
 fn agrees(asked: &Quantity, one: &Quantity) -> bool {
@@ -149,6 +237,37 @@ mod tests {
         let compared = compare(claim, &[passage]);
         let (_, found) = compared[0].found.clone().expect("another share");
         assert_eq!(&passage[found.range], "Sixty-three percent");
+    }
+
+    #[test]
+    fn a_value_is_of_the_words_beside_it() {
+        let relations = |claim: &str, passage: &str| {
+            let compared = compare(claim, &[passage]);
+            compared.iter().map(|one| one.relation).collect::<Vec<_>>()
+        };
+        use Relation::{Differs, Same};
+        let printing = "Printing costs 10 cents in black and white and 50 cents in colour.";
+        assert_eq!(
+            relations("Colour printing costs 10 cents.", printing),
+            [Differs]
+        );
+        assert_eq!(
+            relations("Colour printing costs 50 cents.", printing),
+            [Same]
+        );
+        assert_eq!(relations("Printing costs 10 cents.", printing), [Same]);
+        let lines = "Velmira has two tram lines and 34 bus lines.";
+        let turned = "Velmira has 34 tram lines and two bus lines.";
+        assert_eq!(relations(turned, lines), [Differs, Differs]);
+        assert_eq!(relations(lines, lines), [Same, Same]);
+        let loans = "Books are lent for three weeks, DVDs for two weeks.";
+        assert_eq!(
+            relations("DVDs are lent for three weeks.", loans),
+            [Differs]
+        );
+        let price = "A day ticket costs £20 (was £18).";
+        assert_eq!(relations("A day ticket costs £18.", price), [Differs]);
+        assert_eq!(relations("A day ticket was £18.", price), [Same]);
     }
 
     #[test]
@@ -218,6 +337,31 @@ mod tests {
         );
         check("No more than 60 came.", "60 came.", &[Within]);
         check("It opens at 5:30 pm.", "It opens at 17:30.", &[Same]);
+        check(
+            "It starts at 11:00 CET.",
+            "It starts at 10:00 UTC.",
+            &[Same],
+        );
+        check(
+            "It starts at 10:00 CET.",
+            "It starts at 10:00 UTC.",
+            &[Differs],
+        );
+        check(
+            "It closes at 6:59 pm New York time.",
+            "It closes at 23:59 UTC.",
+            &[Same],
+        );
+        check(
+            "It allows up to 600 payouts.",
+            "It allows up to 60 payouts.",
+            &[Differs],
+        );
+        check(
+            "Los grupos de 20 personas reservan antes.",
+            "Los grupos de más de 15 personas reservan antes.",
+            &[NotFound],
+        );
         check("It has 2048 MB.", "It has 2 GB of memory.", &[Same]);
         check("Two weeks.", "Within 14 days.", &[Same]);
         check("It lasts 26 days.", "It lasts 26 hours.", &[Differs]);

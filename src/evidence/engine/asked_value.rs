@@ -4,33 +4,18 @@
 use std::ops::Range;
 
 use super::account::addresses::without_addresses;
+use super::account::nearest::{Choice, Passage, Word};
 use super::account::quantities::{Kind, Quantity, quantities};
 use super::account::units::{Dimension, unit};
 use super::question::{Asked, Question};
 use crate::evidence::engine::measure::Measure;
 use crate::evidence::reading::words::{does, known};
 
-struct Word {
-    range: Range<usize>,
-    low: String,
-    stem: String,
-}
-
-/// What could be the answer.
-struct Choice {
-    range: Range<usize>,
-    /// How well its kind fits.
-    fit: usize,
-}
-
 struct Asks<'a> {
     question: &'a Question,
-    /// Stems of the question's terms, and how much each counts.
-    terms: Vec<(String, usize)>,
     /// The words of the noun that is asked for, and their stems.
     head: Vec<(String, String)>,
-    text: &'a str,
-    words: Vec<Word>,
+    passage: Passage<'a>,
 }
 
 /// The bytes of the passage with the date, amount or name that answers the question.
@@ -48,10 +33,8 @@ pub(crate) fn asked_value(question: &Question, text: &str, passage: &str) -> Opt
     };
     let asks = Asks {
         question,
-        terms: question.terms.iter().map(term).collect(),
         head: question.head.iter().filter_map(of_stem).collect(),
-        text: &passage,
-        words: words(&passage),
+        passage: Passage::new(&passage, question.terms.iter().map(term).collect()),
     };
     let asked = quantities(text);
     let is_new = |one: &Quantity| {
@@ -64,47 +47,28 @@ pub(crate) fn asked_value(question: &Question, text: &str, passage: &str) -> Opt
         Asked::When => asks.times(&found, is_new),
         Asked::Number => asks.amounts(&found, is_new),
         // "Who is Ada King?" asks for no name.
-        Asked::Who if asks.terms.iter().any(|(_, weight)| *weight == 1) => asks.names(),
+        Asked::Who if asks.passage.terms.iter().any(|(_, weight)| *weight == 1) => asks.names(),
         _ => return None,
     };
-    let found = asks.choose(choices)?;
+    let found = asks.passage.choose(choices)?;
     (question.asked != Asked::Who || asks.is_surely_a_name(&found)).then_some(found)
 }
 
-fn words(text: &str) -> Vec<Word> {
-    let mut words: Vec<Word> = Vec::new();
-    let mut start = None;
-    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
-        match (c.is_alphanumeric(), start) {
-            (true, None) => start = Some(at),
-            (false, Some(from)) => {
-                let low = text[from..at].to_lowercase();
-                let stem = known().stem(&low);
-                let range = from..at;
-                words.push(Word { range, low, stem });
-                start = None;
-            }
-            _ => {}
-        }
-    }
-    words
-}
-
 impl Asks<'_> {
-    fn has_term(&self, stem: &str) -> bool {
-        self.terms.iter().any(|(term, _)| term == stem)
-    }
-
     /// Dates, times of day and weekdays; what stands together is one.
     fn times(&self, found: &[Quantity], is_new: impl Fn(&Quantity) -> bool) -> Vec<Choice> {
         let is_time =
             |one: &Quantity| matches!(one.kind, Kind::Date(_) | Kind::Clock(_) | Kind::Weekday(_));
         let mut choices: Vec<Choice> = Vec::new();
+        let mut has_clock = false;
         for one in found.iter().filter(|one| is_time(one) && is_new(one)) {
+            // "9 am to 6 pm, Saturday 10 am to 4 pm" are two days.
+            let begins = has_clock && matches!(one.kind, Kind::Weekday(_));
             if matches!(one.kind, Kind::Weekday(_)) && self.is_of_saying(&one.range) {
                 continue;
             }
-            if let Some(last) = choices.last_mut()
+            has_clock = has_clock && !begins || matches!(one.kind, Kind::Clock(_));
+            if let Some(last) = choices.last_mut().filter(|_| !begins)
                 && self.are_joined(&last.range, &one.range)
             {
                 last.range.end = one.range.end;
@@ -118,7 +82,9 @@ impl Asks<'_> {
 
     /// "March to May", "10–16", "Thursday, 10 January", "Mondays and Thursdays".
     fn are_joined(&self, one: &Range<usize>, other: &Range<usize>) -> bool {
-        let between = self.text[one.end..other.start].trim().to_lowercase();
+        let between = self.passage.text[one.end..other.start]
+            .trim()
+            .to_lowercase();
         matches!(
             &*between,
             "" | "-"
@@ -156,14 +122,16 @@ impl Asks<'_> {
             "tweeted",
         ];
         let first = self
+            .passage
             .words
             .partition_point(|word| word.range.end <= range.start);
         let next = self
+            .passage
             .words
             .partition_point(|word| word.range.start < range.end);
-        let before = &self.words[first.saturating_sub(2)..first];
-        let after = &self.words[next..(next + 2).min(self.words.len())];
-        let says = |word: &Word| SAYING.contains(&&*word.low) && !self.has_term(&word.stem);
+        let before = &self.passage.words[first.saturating_sub(2)..first];
+        let after = &self.passage.words[next..(next + 2).min(self.passage.words.len())];
+        let says = |word: &Word| SAYING.contains(&&*word.low) && !self.passage.has_term(&word.stem);
         before.iter().chain(after).any(says)
     }
 
@@ -171,11 +139,11 @@ impl Asks<'_> {
     fn names(&self) -> Vec<Choice> {
         let mut choices: Vec<Choice> = Vec::new();
         let mut last: Option<usize> = None;
-        for (at, word) in self.words.iter().enumerate() {
+        for (at, word) in self.passage.words.iter().enumerate() {
             let flags = known().flags(&word.low);
-            let is_name = self.text[word.range.clone()].starts_with(char::is_uppercase)
+            let is_name = self.passage.text[word.range.clone()].starts_with(char::is_uppercase)
                 && flags & (does::STOP | does::DATE) == 0
-                && self.text[word.range.clone()]
+                && self.passage.text[word.range.clone()]
                     .chars()
                     .any(char::is_alphabetic);
             if !is_name {
@@ -194,12 +162,22 @@ impl Asks<'_> {
         }
         let mut choices = self.joined(choices);
         let is_asked = |choice: &Choice| {
-            let of = self.words.iter().filter(|word| {
+            let of = self.passage.words.iter().filter(|word| {
                 word.range.start >= choice.range.start && word.range.end <= choice.range.end
             });
-            of.into_iter().any(|word| self.has_term(&word.stem))
+            of.into_iter().any(|word| self.passage.has_term(&word.stem))
         };
         choices.retain(|choice| !is_asked(choice));
+        // "Founded in Rotterdam by Ada King".
+        let before = |choice: &Choice| {
+            let before = self.passage.text[..choice.range.start].trim_end();
+            let word = before.rsplit(|c: char| !c.is_alphanumeric()).next();
+            word.unwrap_or_default().to_lowercase()
+        };
+        choices.retain(|choice| !matches!(&*before(choice), "in" | "at" | "near"));
+        if choices.iter().any(|choice| before(choice) == "by") {
+            choices.retain(|choice| before(choice) == "by");
+        }
         choices
     }
 
@@ -208,7 +186,7 @@ impl Asks<'_> {
         let mut joined: Vec<Choice> = Vec::with_capacity(names.len());
         let mut listed: Vec<Choice> = Vec::new();
         for name in names {
-            let gap = |last: &Choice| &self.text[last.range.end..name.range.start];
+            let gap = |last: &Choice| &self.passage.text[last.range.end..name.range.start];
             match listed.last_mut().map(|last| (gap(last), last)) {
                 Some((" and " | ", and ", last)) => last.range.end = name.range.end,
                 Some((", ", _)) => {
@@ -236,11 +214,12 @@ impl Asks<'_> {
             "of", "the", "de", "la", "du", "da", "van", "von", "der", "den", "di", "bin", "al",
             "el", "y",
         ];
-        let between = &self.text[self.words[one].range.end..self.words[other].range.start];
-        let initial = self.words[one].range.len() == 1;
+        let between = &self.passage.text
+            [self.passage.words[one].range.end..self.passage.words[other].range.start];
+        let initial = self.passage.words[one].range.len() == 1;
         let is_near =
             matches!(between, " " | "-" | "'" | "’" | " & ") || initial && between == ". ";
-        let mut inside = self.words[one + 1..other].iter();
+        let mut inside = self.passage.words[one + 1..other].iter();
         is_near
             || !between.contains(|c: char| !c.is_alphanumeric() && c != ' ')
                 && other > one + 1
@@ -249,10 +228,10 @@ impl Asks<'_> {
 
     /// The first word of a sentence has a capital, whatever it is.
     fn is_surely_a_name(&self, found: &Range<usize>) -> bool {
-        let before = self.text[..found.start].trim_end();
+        let before = self.passage.text[..found.start].trim_end();
         let begins =
             before.is_empty() || before.ends_with(['.', '!', '?', ':', '|', '*', '"', '“']);
-        !begins || self.text[found.clone()].contains([' ', '-'])
+        !begins || self.passage.text[found.clone()].contains([' ', '-'])
     }
 
     fn amounts(&self, found: &[Quantity], is_new: impl Fn(&Quantity) -> bool) -> Vec<Choice> {
@@ -260,14 +239,14 @@ impl Asks<'_> {
         for one in found.iter().filter(|one| is_new(one)) {
             let fit = match &one.kind {
                 Kind::Measured(dimension) => {
-                    let written = &self.text[one.range.clone()];
+                    let written = &self.passage.text[one.range.clone()];
                     let fit = self.measures(*dimension, written);
                     // "16 GB RAM", "5 litres of water".
                     let is_named = self.head.last().is_some_and(|(_, noun)| {
-                        let mut next = self
-                            .words
-                            .iter()
-                            .filter(|word| word.range.start >= one.range.end && word.low != "of");
+                        let mut next =
+                            self.passage.words.iter().filter(|word| {
+                                word.range.start >= one.range.end && word.low != "of"
+                            });
                         next.next().is_some_and(|next| next.stem == *noun)
                     });
                     fit * (2 + usize::from(is_named))
@@ -287,6 +266,20 @@ impl Asks<'_> {
         }
         let best = choices.iter().map(|choice| choice.fit).max();
         choices.retain(|choice| Some(choice.fit) == best);
+        // Where neither a noun nor a word for it says what is asked for, one of several kinds would be a guess.
+        let says = !self.head.is_empty() || Measure::asked_for(self.question).is_some();
+        let kind = |choice: &Choice| {
+            let one = found.iter().find(|one| one.range == choice.range);
+            one.map(|one| std::mem::discriminant(&one.kind))
+                .zip(one.map(|one| match one.kind {
+                    Kind::Measured(dimension) => Some(dimension),
+                    _ => None,
+                }))
+        };
+        let first = choices.first().map(kind);
+        if !says && choices.iter().any(|choice| Some(kind(choice)) != first) {
+            choices.clear();
+        }
         choices
     }
 
@@ -349,7 +342,7 @@ impl Asks<'_> {
 
     /// How well counted things, whose number ends here, are those that are asked for.
     fn counted(&self, things: &[String], end: usize) -> usize {
-        let has_term = things.iter().any(|thing| self.has_term(thing));
+        let has_term = things.iter().any(|thing| self.passage.has_term(thing));
         let Some(((_, noun), kinds)) = self.head.split_last() else {
             return usize::from(has_term);
         };
@@ -357,7 +350,11 @@ impl Asks<'_> {
             return usize::from(has_term);
         };
         let is_kind = |thing: &String| kinds.iter().any(|(_, kind)| kind == thing);
-        let next = self.words.iter().find(|word| word.range.start >= end);
+        let next = self
+            .passage
+            .words
+            .iter()
+            .find(|word| word.range.start >= end);
         if kinds.is_empty() || things[..at].iter().any(is_kind) {
             3
         } else if next.is_some_and(|next| next.stem == *noun) {
@@ -366,136 +363,6 @@ impl Asks<'_> {
             // Crop models are no climate models.
             0
         }
-    }
-
-    /// The one whose clause has most of the question; of those that have as much the one that is nearest to every term.
-    fn choose(&self, mut choices: Vec<Choice>) -> Option<Range<usize>> {
-        let first = choices.first()?.range.clone();
-        let words = |from: usize, to: usize| {
-            let words = self.words.iter().enumerate();
-            words.filter(move |(_, word)| word.range.start >= from && word.range.end <= to)
-        };
-        let lead: Vec<usize> = words(self.clause(&first).start, first.start)
-            .map(|(at, _)| at)
-            .collect();
-        // "Built for $3m and enlarged for $8m": what stands before the first is said of the second too, unless that has a
-        // name of its own.
-        let shares_lead = |range: &Range<usize>| {
-            let clause = self.clause(range);
-            let mut own = words(clause.start, range.start).chain(words(range.end, clause.end));
-            !own.any(|(_, word)| {
-                self.text[word.range.clone()].starts_with(char::is_uppercase)
-                    && known().flags(&word.low) & does::DATE == 0
-            })
-        };
-        // "$5 for children and $9 for adults": nothing but what stands before the first says what the second is.
-        let is_bare = |range: &Range<usize>| {
-            let clause = self.clause(range);
-            let mut before = words(clause.start, range.start);
-            before.all(|(_, word)| known().flags(&word.low) & does::PREPOSITION != 0)
-        };
-        let places = |range: &Range<usize>| {
-            let clause = self.clause(range);
-            let own = words(clause.start, range.start).chain(words(range.end, clause.end));
-            let mut places: Vec<usize> = own.map(|(at, _)| at).collect();
-            if shares_lead(range) {
-                places.extend(&lead);
-            }
-            places
-        };
-        if choices.len() > 1 {
-            let shares = choices
-                .iter()
-                .map(|choice| self.share(&places(&choice.range)));
-            let shares: Vec<usize> = shares.collect();
-            let most = shares.iter().copied().max();
-            let mut shares = shares.into_iter();
-            choices.retain(|_| shares.next() == most);
-        }
-        if let [one] = &*choices {
-            return Some(one.range.clone());
-        }
-        let distances: Vec<Vec<usize>> = choices
-            .iter()
-            .map(|choice| {
-                let lead: &[usize] = if is_bare(&choice.range) { &lead } else { &[] };
-                self.distances(&choice.range, &first, lead)
-            })
-            .collect();
-        let is_nearest = |one: &Vec<usize>| {
-            let is_near =
-                |other: &Vec<usize>| one.iter().zip(other).all(|(one, other)| one <= other);
-            let is_alone = distances.iter().filter(|other| *other == one).count() == 1;
-            is_alone && distances.iter().all(is_near)
-        };
-        let at = distances.iter().position(is_nearest)?;
-        Some(choices[at].range.clone())
-    }
-
-    /// How much of the question stands in these places.
-    fn share(&self, places: &[usize]) -> usize {
-        let has = |stem: &str| places.iter().any(|at| self.words[*at].stem == stem);
-        let terms = self.terms.iter().filter(|(stem, _)| has(stem));
-        terms.map(|(_, weight)| weight).sum()
-    }
-
-    /// Words between a quantity and each term that the passage has; to the terms of its lead, those from the first one.
-    fn distances(&self, range: &Range<usize>, first: &Range<usize>, lead: &[usize]) -> Vec<usize> {
-        let apart = |at: usize, range: &Range<usize>| {
-            let before = self
-                .words
-                .partition_point(|word| word.range.end <= range.start);
-            let next = self
-                .words
-                .partition_point(|word| word.range.start < range.end);
-            match at < before {
-                true => before - at,
-                false => (at + 1).saturating_sub(next),
-            }
-        };
-        let of = |stem: &str| {
-            let places = self.words.iter().enumerate();
-            let places = places.filter(|(_, word)| word.stem == stem);
-            let from = |at: usize| match lead.contains(&at) {
-                true => first,
-                false => range,
-            };
-            places.map(|(at, _)| apart(at, from(at))).min()
-        };
-        self.terms.iter().filter_map(|(stem, _)| of(stem)).collect()
-    }
-
-    /// Between signs and words that part a sentence.
-    fn clause(&self, range: &Range<usize>) -> Range<usize> {
-        let mut clause = 0..self.text.len();
-        let mut part = |from: usize, to: usize| {
-            if to <= range.start {
-                clause.start = clause.start.max(to);
-            } else if from >= range.end {
-                clause.end = clause.end.min(from);
-            }
-        };
-        for (at, c) in self.text.char_indices() {
-            let rest = &self.text[at + c.len_utf8()..];
-            let is_apart = rest.is_empty() || rest.starts_with(char::is_whitespace);
-            if matches!(c, ';' | '(' | ')' | '—' | '|') || is_apart && matches!(c, ',' | ':' | '–')
-            {
-                part(at, at + c.len_utf8());
-            }
-        }
-        for (number, word) in self.words.iter().enumerate() {
-            let next = self.words.get(number + 1);
-            let parts = match &*word.low {
-                "and" | "but" | "while" | "whereas" | "although" | "though" | "when" | "where"
-                | "which" | "who" => true,
-                "after" | "before" => next.is_some_and(|next| next.range.start != range.start),
-                _ => false,
-            };
-            if parts {
-                part(word.range.start, word.range.end);
-            }
-        }
-        clause
     }
 }
 

@@ -126,6 +126,10 @@ pub(crate) fn is_question(text: &str) -> bool {
     let mut words = text.split_whitespace().map(bare);
     let first = words.next().unwrap_or_default();
     let second = words.next().unwrap_or_default();
+    // "Do not store it above 25 °C." is a rule.
+    if first == "do" && second == "not" {
+        return false;
+    }
     QUESTION_WORDS.contains(&first.as_str())
         || (known().flags(&first) & does::PREPOSITION != 0
             && QUESTION_WORDS.contains(&second.as_str()))

@@ -19,8 +19,13 @@ pub(crate) fn is_elsewhere(
         || headed::is_of_another_day(page, question, unit)
         || is_in_another_cell(page, question, unit, as_claim)
         || limited::is_less_often(question, own)
-        || as_claim
-            && (limited::is_of_the_past(question, own) || limited::is_excepted(question, own))
+        || is_of_another_time(question, own)
+        || as_claim && limited::is_excepted(question, own)
+}
+
+/// Whether what is asked is of now, and a statement of what was, or is only planned.
+pub(crate) fn is_of_another_time(question: &str, own: &str) -> bool {
+    limited::is_of_the_past(question, own) || limited::is_of_the_future(question, own)
 }
 
 /// Whether a unit is a row of a table, and what is asked is of another row or column of it.

@@ -11,11 +11,13 @@ use super::reservations::{is_conditional, is_hedged};
 use super::verdict::Judgement;
 use crate::evidence::reading::language::Language;
 use crate::evidence::reading::page::Page;
+use crate::evidence::reading::text::is_negation;
 use crate::evidence::reading::words::{Asks, known};
 use crate::evidence::{
     AnswerType, Check, Claim, Comparison, FINDINGS_MAX, Finding, Label, Match, Note, NoteKind,
     QuestionKind, Relation, Stance, Stats,
 };
+use crate::markdown::PassageKind;
 
 /// Findings of a part of a compound claim.
 const PART_FINDINGS: usize = 2;
@@ -76,7 +78,7 @@ pub(crate) fn check(
             && let Some(at) = units.iter().position(|unit| *unit == best.candidate.unit)
             && check.findings[at].stance == Stance::Mentions
         {
-            check.findings[at].stance = stance(part, 0, part.label);
+            check.findings[at].stance = stance(page, part, 0, part.label);
         }
         check.claims.push(Claim {
             text: text.clone(),
@@ -200,7 +202,7 @@ fn finding(page: &Page<'_>, judgement: &Judgement, at: usize, label: Label) -> F
         matching: matching(judgement, ranked),
         matched,
         missing,
-        stance: stance(judgement, at, label),
+        stance: stance(page, judgement, at, label),
         score: rounded(
             judgement.support * (ranked.score - judgement.ranked[0].score).min(0.0).exp(),
         ),
@@ -239,14 +241,22 @@ fn matching(judgement: &Judgement, ranked: &Ranked) -> Match {
     }
 }
 
-fn stance(judgement: &Judgement, at: usize, label: Label) -> Stance {
+/// Whether a unit states something: headings, headers of tables and questions do not.
+fn states(page: &Page<'_>, unit: usize) -> bool {
+    page.block(unit).kind != PassageKind::Heading
+        && !page.is_header(unit)
+        && !page.unit_text(unit).trim_end().ends_with(['?', '？'])
+}
+
+fn stance(page: &Page<'_>, judgement: &Judgement, at: usize, label: Label) -> Stance {
     let ranked = &judgement.ranked[at];
+    let denies = ranked.denies() && states(page, ranked.candidate.unit);
     let f = &ranked.candidate.features;
     let is_claim = judgement.is_claim || judgement.asked == Asked::YesNo;
     match label {
         Label::Contradicted if at == 0 => return Stance::Contradicts,
         Label::Supported | Label::PartiallySupported if at == 0 => return Stance::Supports,
-        _ if is_claim && ranked.denies() && f.cov_r >= 0.5 => return Stance::Contradicts,
+        _ if is_claim && denies && f.cov_r >= 0.5 => return Stance::Contradicts,
         _ => {}
     }
     let best = &judgement.ranked[0];
@@ -292,11 +302,25 @@ fn missing(check: &Check, judgement: &Judgement, units: &[usize]) -> Vec<String>
             words.any(|word| word.eq_ignore_ascii_case(written))
         })
     };
+    // "No passage mentions “doesn't”" tells a reader nothing.
+    let is_small = |written: &str| {
+        let low = written.to_lowercase().replace('’', "'");
+        is_negation(&low)
+            || low.ends_with("n't")
+            || matches!(
+                &*low,
+                "still" | "longer" | "yet" | "already" | "also" | "ever" | "even"
+            )
+    };
     let is_carried = |term: usize| cited().any(|candidate| candidate.has(term));
     let terms = judgement.terms.iter().enumerate();
     terms
         .filter(|(number, (written, tells))| {
-            *tells && !is_carried(*number) && !is_asked_for(written) && !is_of_number(written)
+            *tells
+                && !is_small(written)
+                && !is_carried(*number)
+                && !is_asked_for(written)
+                && !is_of_number(written)
         })
         .map(|(_, (written, _))| written.clone())
         .collect()
@@ -372,10 +396,16 @@ fn add_notes(check: &mut Check, page: &Page<'_>, whole: &Judgement, units: &[usi
         if f.cov_r < 0.5 {
             continue;
         }
-        if ranked.doubts.number {
+        // What the passages have of the claim's quantities is compared more closely than by words.
+        let mut compared = whole.account.compared.iter();
+        let agree = !whole.account.compared.is_empty()
+            && compared.all(|one| matches!(one.relation, Relation::Same | Relation::Within));
+        if ranked.doubts.number && !agree {
             note(NoteKind::NumberMismatch, Some(number));
         }
-        if ranked.denies() && !ranked.doubts.number {
+        let is_for = check.findings[number].stance == Stance::Supports;
+        let denies = ranked.denies() && !ranked.doubts.number && !is_for;
+        if denies && states(page, ranked.candidate.unit) {
             note(NoteKind::PossibleContradiction, Some(number));
         }
     }

@@ -1,7 +1,7 @@
 //! What is read beside a question: units of a page as plain statements, with the title and the heading they stand under.
 //! `data/evidence/entailment/build.py` writes the texts that the entailment model is trained on in the same way.
 
-use super::reservations::denies_what_follows;
+use super::reservations::{denies_as_heading, denies_what_follows};
 use super::tabled::{TableRow, sign};
 use crate::evidence::reading::page::Page;
 use crate::evidence::reading::text::{cells, plain, plain_unit, unstruck};
@@ -46,6 +46,34 @@ pub(crate) fn passage(page: &Page<'_>, units: &[usize]) -> String {
     passage
 }
 
+/// The heading right over an item, or over a paragraph that goes on with its sentence, where it denies what follows.
+pub(crate) fn denying_heading(page: &Page<'_>, unit: usize) -> Option<String> {
+    let block = page.block(unit);
+    if block.context.is_some() || !goes_on(block.kind, page.unit_text(unit)) {
+        return None;
+    }
+    let heading = plain(page.unit_text(page.heading_units(block).last()?));
+    denies_as_heading(&heading).then_some(heading)
+}
+
+/// Whether a passage may go on with the sentence that its heading begins.
+pub(crate) fn goes_on(kind: PassageKind, text: &str) -> bool {
+    match kind {
+        PassageKind::Item => true,
+        PassageKind::Paragraph => text.starts_with(char::is_lowercase),
+        _ => false,
+    }
+}
+
+/// "Do not take it" over "if you are pregnant", "Not included" over "Breakfast".
+pub(crate) fn denied(heading: &str, text: String) -> String {
+    let heading = heading.trim_end_matches([':', '.']);
+    match text.starts_with(char::is_lowercase) {
+        true => format!("{heading} {text}"),
+        false => format!("{heading}: {text}"),
+    }
+}
+
 fn head(text: &str) -> String {
     plain(text).chars().take(HEAD_CHARS).collect()
 }
@@ -81,6 +109,10 @@ pub(crate) fn statement(page: &Page<'_>, unit: usize) -> String {
             let lead_in = plain_unit(page.unit_text(lead_in));
             format!("{} {}", lead_in.trim_end_matches(':'), plain_unit(text))
         }
+        (PassageKind::Item | PassageKind::Paragraph, None) => match denying_heading(page, unit) {
+            Some(heading) => denied(&heading, plain_unit(text)),
+            None => plain_unit(text),
+        },
         _ => plain_unit(text),
     };
     match statement.char_indices().nth(UNIT_CHARS) {

@@ -104,7 +104,35 @@ pub(crate) fn is_withdrawn(text: &str) -> bool {
         "described",
         "put",
     ];
+    const WRONGLY: &[&str] = &[
+        "misstated",
+        "misspelled",
+        "misspelt",
+        "misidentified",
+        "misattributed",
+        "misquoted",
+        "misreported",
+        "incorrectly",
+        "wrongly",
+        "mistakenly",
+        "erroneously",
+    ];
+    const TOLD: &[&str] = &[
+        "article", "story", "report", "piece", "page", "post", "version", "caption", "headline",
+        "we",
+    ];
     let lower = text.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).collect();
+    let place = |list: &[&str]| words.iter().position(|word| list.contains(word));
+    // "The article also misstated the name", "We wrongly reported".
+    if let (Some(told), Some(wrongly)) = (place(TOLD), place(WRONGLY))
+        && told < wrongly
+        && wrongly - told <= 4
+        && (words[wrongly].starts_with("mis") && words[wrongly] != "mistakenly"
+            || place(SAID).is_some())
+    {
+        return true;
+    }
     let after = VERSIONS
         .iter()
         .find_map(|version| lower.split_once(version));
@@ -125,6 +153,35 @@ pub(crate) fn denies_what_follows(lead_in: &str) -> bool {
             let lower = word.to_lowercase().replace('’', "'");
             is_negation(&lower) || lower.ends_with("n't") || lower == "avoid"
         })
+}
+
+/// Whether a heading denies or forbids what stands under it: "Do not take it", "Not included", "What you cannot bring".
+pub(crate) fn denies_as_heading(heading: &str) -> bool {
+    const WORDS_MAX: usize = 8;
+    const BEGINNING: usize = 4;
+    let lower = heading.to_lowercase().replace('’', "'");
+    let words: Vec<&str> = lower
+        .split(|c: char| !c.is_alphanumeric() && c != '\'')
+        .filter(|word| !word.is_empty())
+        .collect();
+    let first = words.first().copied().unwrap_or_default();
+    let denies = |word: &&str| {
+        matches!(
+            *word,
+            "not" | "never" | "cannot" | "avoid" | "nicht" | "kein" | "keine" | "nunca"
+        ) || word.ends_with("n't")
+    };
+    let asks = matches!(
+        first,
+        "why" | "if" | "is" | "are" | "does" | "do" | "can" | "has"
+    );
+    words.len() <= WORDS_MAX
+        && (!asks || lower.starts_with("do not "))
+        && (words.iter().take(BEGINNING).any(denies)
+            || matches!(
+                first,
+                "exclusions" | "excluded" | "prohibited" | "forbidden" | "unsupported"
+            ))
 }
 
 /// Whether a sentence says that something is open: "It is not known whether it passes into milk."
@@ -190,11 +247,50 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_correction_withdraws() {
+        for (text, expected) in [
+            ("An earlier version of this article said 4,000.", true),
+            (
+                "The article also misstated the name of the head of transport as Priya Arnold.",
+                true,
+            ),
+            ("In March we wrongly reported that it had closed.", true),
+            (
+                "A report said that some parcels were wrongly delivered.",
+                false,
+            ),
+            ("Wrongly parked cars are towed, as this page said.", false),
+        ] {
+            assert_eq!(is_withdrawn(text), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn a_lead_in_may_deny_its_items() {
         assert!(denies_what_follows("Do not take it if you:"));
         assert!(denies_what_follows("You can’t bring:"));
         assert!(!denies_what_follows("You may bring:"));
         assert!(!denies_what_follows("You may not bring food."));
+    }
+
+    #[test]
+    fn a_heading_may_deny_what_stands_under_it() {
+        for (heading, expected) in [
+            ("Do not take Tirodan", true),
+            ("Not included", true),
+            ("What you can’t bring", true),
+            ("When not to use it", true),
+            ("Exclusions", true),
+            ("Why not try it?", false),
+            ("Do I need a permit?", false),
+            ("What is included", false),
+            (
+                "The reason why the company has not paid its suppliers so far",
+                false,
+            ),
+        ] {
+            assert_eq!(denies_as_heading(heading), expected, "{heading}");
+        }
     }
 
     #[test]

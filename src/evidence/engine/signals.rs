@@ -14,13 +14,13 @@ use super::elsewhere::is_elsewhere;
 use super::entail::{Verdicts, relevance};
 use super::features::Features;
 use super::features::features;
-use super::passage::statement;
+use super::passage::{denying_heading, statement};
 use super::plain_answer::plain_answer;
 use super::ranked::Ranked;
-use super::reservations::is_withdrawn;
+use super::reservations::{is_conditional, is_withdrawn};
 use crate::evidence::Relation;
 use crate::evidence::reading::page::Page;
-use crate::evidence::reading::text::unstruck;
+use crate::evidence::reading::text::{is_negation, unstruck};
 use crate::evidence::reading::words::{does, known};
 use crate::markdown::PassageKind;
 
@@ -151,9 +151,14 @@ impl Account {
             None => 0.0,
         };
         signals.asks = f64::from(u8::from(is_question(question)));
-        let is_elsewhere = is_elsewhere(page, question, (unit, &own), as_claim);
+        // The entailment model reads the heading that denies what stands under it.
+        let is_denied_above = verdicts.is_none()
+            && as_claim
+            && denying_heading(page, unit).is_some()
+            && !negates(question);
+        let is_elsewhere = is_denied_above || is_elsewhere(page, question, (unit, &own), as_claim);
         signals.elsewhere = f64::from(u8::from(is_elsewhere));
-        signals.verbatim = f64::from(u8::from(stands_verbatim(question, page, ranked)));
+        signals.verbatim = verbatim(question, page, ranked);
         signals.is_question = f64::from(u8::from(own.ends_with(['?', '？'])));
         signals.is_heading = f64::from(u8::from(block.kind == PassageKind::Heading));
         signals.is_row = f64::from(u8::from(block.kind == PassageKind::Row));
@@ -245,6 +250,17 @@ fn words(f: &Features) -> Signals {
     }
 }
 
+/// Whether a claim denies, or forbids.
+fn negates(claim: &str) -> bool {
+    let lower = claim.to_lowercase().replace('’', "'");
+    let mut words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    words.any(|word| {
+        is_negation(word)
+            || word.ends_with("n't")
+            || matches!(word, "avoid" | "forbidden" | "prohibited" | "excluded")
+    })
+}
+
 /// Letters and digits alone, in lower case.
 fn bare(text: &str) -> String {
     let mut bare = String::with_capacity(text.len());
@@ -258,19 +274,69 @@ fn bare(text: &str) -> String {
     bare.trim().to_owned()
 }
 
-/// Whether one of the units is the claim. A question that stands on the page, as those of an FAQ do, answers none.
+/// Whether one of the units is the claim, or begins with it.
 pub(crate) fn stands_verbatim(claim: &str, page: &Page<'_>, ranked: &[Ranked]) -> bool {
+    verbatim(claim, page, ranked) > 0.0
+}
+
+/// The whole of a unit is the claim, or the beginning of one.
+pub(crate) const WHOLLY: f64 = 1.0;
+const AT_ITS_BEGINNING: f64 = 0.5;
+
+/// [`WHOLLY`], or less, or nothing. A question that stands on the page, as those of an FAQ do, answers none.
+fn verbatim(claim: &str, page: &Page<'_>, ranked: &[Ranked]) -> f64 {
     let is_question = is_question(claim);
     let claim = bare(claim);
-    claim.len() >= 20
-        && ranked.iter().take(5).any(|ranked| {
-            let unit = ranked.candidate.unit;
-            let text = page.unit_text(unit);
-            let asks = text.trim_end().ends_with(['?', '？'])
-                || is_question && page.block(unit).kind == PassageKind::Heading;
-            !asks && (bare(text) == claim || is_question && is_answered_by(&claim, &bare(text)))
+    if claim.len() < 20 {
+        return 0.0;
+    }
+    let said = ranked.iter().take(5).map(|ranked| {
+        let unit = ranked.candidate.unit;
+        let text = page.unit_text(unit);
+        let asks = text.trim_end().ends_with(['?', '？'])
+            || is_question && page.block(unit).kind == PassageKind::Heading;
+        // "if you have severe liver disease", under "Do not take it".
+        if asks || denying_heading(page, unit).is_some() {
+            return 0.0;
+        }
+        let text_bare = bare(text);
+        if text_bare == claim || is_question && is_answered_by(&claim, &text_bare) {
+            WHOLLY
+        } else if !is_question && begins_with(text, &claim) {
+            AT_ITS_BEGINNING
+        } else {
+            0.0
+        }
+    });
+    said.fold(0.0, f64::max)
+}
+
+/// Whether a sentence says a claim and then goes on, without taking back or limiting what it has said.
+fn begins_with(text: &str, claim: &str) -> bool {
+    let text = crate::evidence::reading::text::plain(text);
+    let ends = text
+        .match_indices([',', ';', '—', '–', '('])
+        .map(|(at, _)| at);
+    ends.chain(text.match_indices(" and ").map(|(at, _)| at))
+        .any(|end| {
+            let (said, rest) = text.split_at(end);
+            let mut words = rest.split(|c: char| !c.is_alphanumeric());
+            let limits = |word: &str| {
+                let low = word.to_lowercase();
+                LIMITS.contains(&&*low) || is_negation(&low)
+            };
+            said.len() >= claim.len()
+                && bare(said) == claim
+                && !is_conditional(rest)
+                && !words.any(limits)
         })
 }
+
+/// Words of what limits, corrects or turns round what stands before it.
+const LIMITS: [&str; 18] = [
+    "but", "only", "until", "though", "although", "however", "yet", "when", "where", "before",
+    "after", "while", "should", "would", "was", "were", "instead", "rather",
+];
 
 /// "May dogs be walked here?" is what "Dogs may be walked here." states: the same words, but for the place of the first, or for
 /// the verb's ending that "does" and "did" stand for.
@@ -302,6 +368,28 @@ fn is_answered_by(question: &str, statement: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::evidence::engine::signals::*;
+
+    #[test]
+    fn a_sentence_may_go_on_after_a_claim() {
+        let check = |claim: &str, text: &str, expected: bool| {
+            assert_eq!(begins_with(text, &bare(claim)), expected, "{text}");
+        };
+        let payouts = "You can create up to 60 payouts per minute in live mode.";
+        let said = payouts.trim_end_matches('.');
+        check(
+            payouts,
+            &format!("{said} and up to 600 in test mode."),
+            true,
+        );
+        check(payouts, &format!("{said}, unless we say otherwise."), false);
+        check(payouts, &format!("{said}, but not on Sundays."), false);
+        check(payouts, &format!("{said} of members, and more."), false);
+        check(
+            "The museum is open.",
+            "The museum is open, for members only.",
+            false,
+        );
+    }
 
     #[test]
     fn a_statement_answers_its_own_question() {

@@ -70,11 +70,21 @@ impl<'a> TableRow<'a> {
     /// The columns behind the first whose own words, which not all columns have, are all asked for.
     pub(crate) fn named(&self, asked: &BTreeSet<String>) -> Vec<usize> {
         let telling = self.telling();
-        let named = telling.iter().enumerate().skip(1);
-        named
+        let columns = || telling.iter().enumerate().skip(1);
+        let named: Vec<usize> = columns()
             .filter(|(_, words)| !words.is_empty() && words.is_subset(asked))
             .map(|(at, _)| at)
-            .collect()
+            .collect();
+        if !named.is_empty() {
+            return named;
+        }
+        // "Kestrel 14" beside "Kestrel 14 Plus" has no word of its own.
+        let is_meant = |at: usize| {
+            let name = name_of(self.header[at]);
+            !name.is_empty() && name.is_subset(asked)
+        };
+        let plain = columns().filter(|(at, words)| words.is_empty() && is_meant(*at));
+        plain.map(|(at, _)| at).collect()
     }
 
     /// The words of each column's name that not all columns behind the first have.
@@ -95,7 +105,33 @@ impl<'a> TableRow<'a> {
         // What a question for a value names is seldom that value.
         self.is_another_row(&asked)
             || as_claim && self.is_another_column(question, &asked)
+            || as_claim && self.is_value_of_another_row(question, &asked)
             || self.is_denied(question, &asked)
+    }
+
+    /// It is said of this row what another row has in the same column: "eu-west is under maintenance", where us-east is.
+    fn is_value_of_another_row(&self, question: &str, asked: &BTreeSet<String>) -> bool {
+        let own = named_in(self.cells.first().copied().unwrap_or_default());
+        let negates = words(question)
+            .iter()
+            .any(|word| is_negation(&word.text.to_lowercase()));
+        if own.is_empty() || !own.is_subset(asked) || negates {
+            return false;
+        }
+        let here = named_in(&plain(self.page.unit_text(self.unit)));
+        let claimed: BTreeSet<String> = asked.difference(&own).cloned().collect();
+        (1..self.cells.len()).any(|column| {
+            let value = content(&plain(self.cells[column]));
+            let is_own = value.is_empty() || !value.is_disjoint(&claimed);
+            let mut others = self.rows();
+            !is_own
+                && others.any(|cells| {
+                    let other = cells.get(column).copied().unwrap_or_default();
+                    let other = content(&plain(other));
+                    let is_text = other.iter().any(|word| word.contains(char::is_alphabetic));
+                    is_text && other.is_subset(&claimed) && other.is_disjoint(&here)
+                })
+        })
     }
 
     fn is_another_row(&self, asked: &BTreeSet<String>) -> bool {
@@ -125,18 +161,24 @@ impl<'a> TableRow<'a> {
             .chain(self.cells.first())
             .flat_map(|name| content(&plain(name)))
             .collect();
+        let cells: Vec<BTreeSet<String>> = self
+            .cells
+            .iter()
+            .map(|cell| content(&plain(cell)))
+            .collect();
+        // A unit stands in every cell.
+        let is_of_all = |value: &String| cells[1..].iter().all(|cell| cell.contains(value));
         let values: Vec<String> = values_of(question)
             .into_iter()
-            .filter(|value| !labels.contains(value))
+            .filter(|value| !labels.contains(value) && !is_of_all(value))
             .collect();
         let has = |column: usize| {
-            let cell = self.cells.get(column).copied().unwrap_or_default();
-            let cell = content(&plain(cell));
-            values.iter().any(|value| cell.contains(value))
+            let cell = cells.get(column);
+            cell.is_some_and(|cell| values.iter().any(|value| cell.contains(value)))
         };
         let is_unnamed = |column: usize| {
             let own = telling.get(column);
-            own.is_some_and(|words| !words.is_empty() && words.is_disjoint(asked))
+            own.is_some_and(|words| words.is_disjoint(asked)) && !named.contains(&column)
         };
         !named.is_empty()
             && !named.iter().any(|column| has(*column))
@@ -229,6 +271,12 @@ mod tests {
         check(prices, "A family pays £31.00 at the door.", true);
         check(prices, "A family pays £34.00 at the door.", false);
         check(prices, "A family pays £31.00.", false);
+        let laptops =
+            "| | Kestrel 14 | Kestrel 14 Plus |\n|---|---|---|\n| Battery | 56 Wh | 72 Wh |";
+        check(laptops, "The Kestrel 14 has a 72 Wh battery.", true);
+        check(laptops, "The Kestrel 14 Plus has a 56 Wh battery.", true);
+        check(laptops, "The Kestrel 14 has a 56 Wh battery.", false);
+        check(laptops, "The Kestrel 14 Plus has a 72 Wh battery.", false);
         let limits = "| Name | Default | Maximum |\n|---|---|---|\n| timeout | 5000 | 30000 |";
         check(limits, "The default timeout is 30000.", true);
         check(
@@ -243,6 +291,16 @@ mod tests {
         let check = |table: &str, row, question: &str, expected| {
             assert_eq!(is_of_another(table, row, question), expected, "{question}");
         };
+        let parts = "| Component | State |\n|---|---|\n| Storage (eu-west) | Operational |\n| Storage (us-east) | Under maintenance |";
+        check(parts, 0, "Storage in eu-west is under maintenance.", true);
+        check(parts, 1, "Storage in us-east is under maintenance.", false);
+        check(parts, 0, "Storage in eu-west is operational.", false);
+        check(
+            parts,
+            0,
+            "Storage in eu-west is not under maintenance.",
+            false,
+        );
         let towns = "| Town | Bikes |\n|---|---|\n| Ghent | 450 |\n| Leuven | 200 |";
         check(towns, 0, "Leuven has 450 bikes.", true);
         check(towns, 0, "Ghent has 450 bikes.", false);

@@ -3,16 +3,17 @@
 
 use super::account::compare;
 use super::claims::as_statement;
-use super::elsewhere::is_in_another_cell;
+use super::elsewhere::{is_in_another_cell, is_of_another_time};
 use super::entail::{Asking, Plan, Reader, Verdicts, relevance};
 use super::features::{Candidate, Features, candidates};
 use super::labels::{Labels, Section};
 use super::matching::Matching;
 use super::model::Model;
+use super::passage::statement;
 use super::question::{Asked, Question};
 use super::ranked::{Doubts, Ranked};
 use super::reservations::{is_hedged, is_left_open, is_withdrawn, says_what_is_open};
-use super::signals::{Account, stands_verbatim};
+use super::signals::{Account, WHOLLY, stands_verbatim};
 use super::similarity::{compared, similarities};
 use super::summary::decisive;
 use crate::evidence::reading::page::Page;
@@ -306,7 +307,10 @@ impl Judge<'_> {
             };
             let as_claim = look.as_claim();
             for ranked in look.ranked.iter_mut().take(plan.alone) {
-                if is_in_another_cell(self.page, text, ranked.candidate.unit, as_claim) {
+                let unit = ranked.candidate.unit;
+                if is_in_another_cell(self.page, text, unit, as_claim)
+                    || is_of_another_time(text, &statement(self.page, unit))
+                {
                     ranked.score -= ELSEWHERE_PENALTY;
                 }
             }
@@ -494,7 +498,10 @@ impl Judgement {
 
     /// A page that says both is no support for either.
     fn find_dispute(&mut self) {
-        if self.label != Label::Supported || !self.is_claim || self.account.signals.verbatim > 0.0 {
+        if self.label != Label::Supported
+            || !self.is_claim
+            || self.account.signals.verbatim >= WHOLLY
+        {
             return;
         }
         let disputes = |ranked: &Ranked| {

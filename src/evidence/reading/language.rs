@@ -35,7 +35,9 @@ impl Language {
             }
             words += 1;
             accented += usize::from(!word.is_ascii());
-            if word.len() > 12 {
+            // "DE" is a country, in a table of countries.
+            let is_code = word.len() <= 3 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+            if word.len() > 12 || is_code && word.len() > 1 {
                 continue;
             }
             let word = word.to_lowercase();
@@ -52,7 +54,8 @@ impl Language {
         if words < WORDS_MIN {
             return match tagged {
                 Some(language) => language,
-                None if best.1 > english => Language::Listed(best.0),
+                // "Per" and "plus" are English too.
+                None if best.1 > english.max(1) => Language::Listed(best.0),
                 None => Language::English,
             };
         }

@@ -266,8 +266,8 @@ fn is_abbreviation(before: &str, next: Option<char>) -> bool {
     let mut letters = word.chars();
     match (letters.next(), letters.next()) {
         (None, _) => return false,
-        // An initial, or the number of an ordered item; "vitamin C." and "plan B." are rarer than names.
-        (Some(only), None) if only.is_uppercase() => return true,
+        // An initial, or the number of an ordered item.
+        (Some(only), None) if only.is_uppercase() => return !is_lettered(before),
         _ => {}
     }
     let initials = word.contains('.')
@@ -285,6 +285,34 @@ fn is_abbreviation(before: &str, next: Option<char>) -> bool {
         "etc" => false,
         _ => ABBREVIATIONS.contains(&lower.as_str()),
     }
+}
+
+/// Whether what a letter stands behind is told apart by letters: "Series C.", "hepatitis B."
+fn is_lettered(before: &str) -> bool {
+    const LETTERED: [&str; 18] = [
+        "series",
+        "vitamin",
+        "hepatitis",
+        "plan",
+        "class",
+        "type",
+        "grade",
+        "appendix",
+        "annex",
+        "schedule",
+        "part",
+        "section",
+        "group",
+        "category",
+        "level",
+        "figure",
+        "option",
+        "zone",
+    ];
+    let mut words = before.split_whitespace().rev().skip(1);
+    words
+        .next()
+        .is_some_and(|word| LETTERED.contains(&word.to_lowercase().as_str()))
 }
 
 #[cfg(test)]
@@ -321,6 +349,7 @@ mod tests {
             "See [the page](https://a.b/c.d?e=f) and `a. B` now.",
             "No. 5 is Mr. Lee’s.",
         ]);
+        check(&["It closed its Series C.", "Samuel Brandt leads it."]);
         check(&["He said no.", "Then he left."]);
         check(&["It works on Linux.", "macOS is next."]);
     }

@@ -56,13 +56,16 @@ fn detected(text: &str) -> Option<&'static str> {
             return Some(name);
         }
     }
-    let lower = text.to_lowercase();
-    let words = words(&lower);
+    // "DE" is a country, in a table of countries.
+    let is_code =
+        |word: &str| word.len() == 2 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    let words: Vec<String> = (words(text).iter())
+        .filter(|word| !is_code(word.text))
+        .map(|word| word.text.to_lowercase())
+        .collect();
     let count = |common: &[&str]| {
-        words
-            .iter()
-            .filter(|word| common.contains(&word.text))
-            .count()
+        let of_it = words.iter().filter(|word| common.contains(&word.as_str()));
+        of_it.count()
     };
     let mut counts: Vec<(usize, &str)> = COMMON
         .iter()
@@ -88,6 +91,7 @@ mod tests {
         check("退款政策是什么？", Some("zh"));
         check("返金はいつまでですか", Some("ja"));
         check("Какая цена?", Some("ru"));
+        check("oak desk, DE, 199; pine desk, DE, 99", None);
         check("SQLite 3.45", None);
         check("", None);
     }

@@ -5,6 +5,8 @@ use std::ops::Range;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::evidence::engine::passage::{denied, goes_on};
+use crate::evidence::engine::reservations::denies_as_heading;
 use crate::evidence::engine::values::stated_date;
 use crate::evidence::reading::text::{bounded, cells, head, plain, plain_unit, stem, words};
 use crate::evidence::report::fragment::link;
@@ -80,14 +82,34 @@ impl Citation {
             (PassageKind::Item, Some(lead_in)) if lead_in.trim_end().ends_with([':', '：']) => {
                 format!("{} {}", plain(lead_in), plain(&self.excerpt))
             }
+            (PassageKind::Item | PassageKind::Paragraph, _) if self.denying_heading().is_some() => {
+                denied(
+                    self.denying_heading().unwrap_or_default(),
+                    plain_unit(&self.excerpt),
+                )
+            }
             (PassageKind::Paragraph, _) => paired(plain_unit(&self.excerpt)),
             _ => paired(plain(&self.excerpt)),
         };
         bounded(&spoken, characters)
     }
 
+    /// The heading over it that denies it: "Do not take it" over "if you are pregnant".
+    fn denying_heading(&self) -> Option<&str> {
+        let heading = self
+            .heading_path
+            .last()
+            .filter(|heading| denies_as_heading(heading))?;
+        goes_on(self.kind, &self.excerpt).then_some(heading)
+    }
+
+    /// The same in quotation marks; a row's cells stand apart on the page, so they get none.
     pub(crate) fn quoted(&self, characters: usize) -> String {
-        format!("“{}”", self.spoken(characters))
+        let spoken = self.spoken(characters);
+        match self.kind {
+            PassageKind::Row => spoken,
+            _ => format!("“{spoken}”"),
+        }
     }
 
     /// For readers; the excerpt in reports that were stored before there were quotes.
@@ -162,14 +184,11 @@ fn lone_straight(quote: &str) -> Option<Side> {
     }
 }
 
-/// Column names that are verbs: "Facilitator does", not "does of Facilitator".
-const VERBS: [&str; 12] = [
-    "can", "contains", "costs", "does", "gets", "gives", "has", "holds", "includes", "knows",
-    "needs", "offers",
-];
+/// Columns that are all told.
+const COLUMNS_TOLD_MAX: usize = 4;
 
-/// `Price of Pro: $9`: what the row is about stands in its first cell. Of many columns those that the question has words
-/// of are told.
+/// `Pro · Price: $9; Seats: 5`: what the row is about stands in its first cell. Of many columns those that the question has
+/// words of are told.
 pub(in crate::evidence) fn row(header: &str, row: &str, terms: &[String]) -> String {
     let (names, values) = (cells(header), cells(row));
     let subject = values
@@ -191,21 +210,19 @@ pub(in crate::evidence) fn row(header: &str, row: &str, terms: &[String]) -> Str
         own.into_iter().any(|word| terms.contains(&word))
     };
     let mut told: Vec<&(String, String)> = columns.iter().filter(is_asked).collect();
-    if told.is_empty() {
+    if told.is_empty() || columns.len() <= COLUMNS_TOLD_MAX {
         told = columns.iter().collect();
     }
-    let statement = |(name, value): &(String, String)| match name.to_lowercase() {
-        name if name.is_empty() => format!("{subject}: {value}"),
-        verb if VERBS.contains(&verb.as_str()) => format!("{subject} {verb}: {value}"),
-        _ => format!("{name} of {subject}: {value}"),
+    let said = |(name, value): &(String, String)| match name.is_empty() {
+        true => value.clone(),
+        false => format!("{name}: {value}"),
     };
     match told.is_empty() {
         true => subject,
-        false => told
-            .into_iter()
-            .map(statement)
-            .collect::<Vec<_>>()
-            .join("; "),
+        false => {
+            let told: Vec<String> = told.into_iter().map(said).collect();
+            format!("{subject} · {}", told.join("; "))
+        }
     }
 }
 
@@ -321,9 +338,12 @@ mod tests {
         let header = "| Plan | **Price** | |";
         assert_eq!(
             spoken(PassageKind::Row, header, "| Pro | $9 | x |"),
-            "Price of Pro: $9; Pro: x"
+            "Pro · Price: $9; x"
         );
-        assert_eq!(spoken(PassageKind::Row, header, "| Pro |  | x |"), "Pro: x");
+        assert_eq!(
+            spoken(PassageKind::Row, header, "| Pro |  | x |"),
+            "Pro · x"
+        );
         let plans = "| Plan | Price a month | Storage |";
         assert_eq!(
             about(
@@ -332,7 +352,7 @@ mod tests {
                 plans,
                 "| **Basalt** | €9.20 | 5 GB |"
             ),
-            "Price a month of Basalt: €9.20"
+            "Basalt · Price a month: €9.20; Storage: 5 GB"
         );
         let parties = "| Party | Knows | Does |";
         assert_eq!(
@@ -342,7 +362,7 @@ mod tests {
                 parties,
                 "| Bank | All | Settles it |"
             ),
-            "Bank does: Settles it"
+            "Bank · Knows: All; Does: Settles it"
         );
         assert_eq!(spoken(PassageKind::Row, header, "| Pro | $9 |"), "Pro · $9");
         assert_eq!(spoken(PassageKind::Row, "", "| Pro | $9 |"), "Pro · $9");

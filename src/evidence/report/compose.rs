@@ -259,7 +259,8 @@ impl<'a> Composition<'a> {
                 };
                 let gaps = self.gaps();
                 let gap = gaps.first().map_or("", String::as_str);
-                let parts = [how, &statements, gap];
+                let stop = if gap.is_empty() { "" } else { "." };
+                let parts = [how, &format!("{statements}{stop}"), gap];
                 parts
                     .into_iter()
                     .filter(|part| !part.is_empty())

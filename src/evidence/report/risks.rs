@@ -18,7 +18,7 @@ use crate::evidence::report::citation::{Citation, citation_id};
 use crate::evidence::report::examine::Examined;
 use crate::evidence::report::facts::Facts;
 use crate::evidence::report::text_stats::{FIRST_PERSON, TextStats};
-use crate::evidence::{NoteKind, QuestionKind, Stance};
+use crate::evidence::{Label, NoteKind, QuestionKind, Stance};
 
 use table::TABLE;
 pub use table::{Risk, Severity};
@@ -144,9 +144,18 @@ impl Grounds<'_> {
         let mut found: Vec<RiskDetail> = noted
             .into_iter()
             .filter_map(|(kind, risk)| {
-                Some(RiskDetail::of(risk).with_evidence(self.citations, of_note(kind)?))
+                let findings = of_note(kind)?;
+                let is_of_findings = !findings.is_empty();
+                let detail = RiskDetail::of(risk).with_evidence(self.citations, findings);
+                // What no citation shows would be a doubt without a reason.
+                (!is_of_findings || !detail.evidence_ids.is_empty()).then_some(detail)
             })
             .collect();
+        // That the source says otherwise is the answer "no" itself.
+        if check.kind == QuestionKind::YesNo && check.label == Label::Contradicted {
+            found.retain(|detail| !detail.is(Risk::PossibleContradiction));
+            return found;
+        }
         let against: Vec<usize> = indices(check, Stance::Contradicts);
         let is_told = found.iter().any(|detail| {
             detail.is(Risk::PossibleContradiction) || detail.is(Risk::NumberMismatch)

@@ -419,11 +419,8 @@ fn indices_that_point_nowhere_do_no_harm() {
     });
     let report = reported(&examined);
     assert_eq!(report.key_claims[0].citation_ids, ["E1"]);
-    let hedged = report
-        .risk_details
-        .iter()
-        .find(|risk| risk.code == "hedged_evidence");
-    assert_eq!(hedged.expect("the risk").evidence_ids, [""; 0]);
+    let mut risks = report.risk_details.iter();
+    assert!(!risks.any(|risk| risk.code == "hedged_evidence"));
 }
 
 #[test]

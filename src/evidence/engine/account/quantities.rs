@@ -42,6 +42,8 @@ pub(crate) struct Quantity {
     pub(crate) before: Vec<String>,
     /// Stems of the next three content words behind it.
     pub(crate) after: Vec<String>,
+    /// Minutes from UTC of the time zone behind a time of day, in winter and in summer.
+    pub(crate) zone: Option<[i32; 2]>,
     /// "Over three years" is the time that something took, or more than three years.
     pub(crate) is_span: bool,
 }
@@ -192,6 +194,7 @@ impl Reader<'_> {
             per: None,
             before: self.before(from),
             after: self.after(to),
+            zone: None,
             is_span: false,
         });
     }

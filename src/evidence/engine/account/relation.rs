@@ -49,7 +49,16 @@ impl Quantity {
                 }
             }
             (Kind::Version(one), Kind::Version(other)) => same(one == other),
-            (Kind::Clock(one), Kind::Clock(other)) => same(one == other),
+            (Kind::Clock(one), Kind::Clock(other)) => match self.zone.zip(found.zone) {
+                Some((own, its)) => {
+                    let utc = |minutes: u32, zone: i32| {
+                        (i32::try_from(minutes).unwrap_or_default() - zone).rem_euclid(24 * 60)
+                    };
+                    let mut pairs = own.iter().flat_map(|own| its.map(|its| (*own, its)));
+                    same(pairs.any(|(own, its)| utc(*one, own) == utc(*other, its)))
+                }
+                None => same(one == other),
+            },
             (Kind::Weekday(one), Kind::Weekday(other)) => same(one == other),
             _ if self.is_per_another(found) => Relation::Differs,
             _ if (self.is_span || found.is_span) && self.has_value_of(found) => Relation::Same,
@@ -63,7 +72,12 @@ impl Quantity {
                 };
                 let (low, high) = (self.low - slack(self.low), self.high + slack(self.high));
                 let is_exact = self.low == self.high && found.low == found.high;
-                if found.low >= low && found.high <= high {
+                // "Up to 600" is not the limit that "up to 60" sets.
+                let is_other_most =
+                    self.low.is_infinite() && found.low.is_infinite() && !self.has_value_of(found);
+                if is_other_most {
+                    Relation::Differs
+                } else if found.low >= low && found.high <= high {
                     if is_exact || (self.low == found.low && self.high == found.high) {
                         Relation::Same
                     } else {

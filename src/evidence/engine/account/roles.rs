@@ -1,6 +1,7 @@
 //! Who does what to whom, by order and voice: two statements with the same words around the same verb or preposition, but
 //! on the other sides of it, say different things.
 
+use crate::evidence::reading::text::number;
 use crate::evidence::reading::words::{does, known};
 
 /// Words of a side that are looked at.
@@ -22,17 +23,21 @@ fn words(text: &str) -> Vec<Word> {
     let mut begins = true;
     let mut rest = text;
     while let Some(at) = rest.find(char::is_alphanumeric) {
-        begins |= rest[..at].contains(['.', ';', '!', '?', '\n', '|']);
+        let gap = &rest[..at];
         rest = &rest[at..];
-        let end = rest
-            .find(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’')))
-            .unwrap_or(rest.len());
+        // "Castor Inc. sued", "Node.js", "U.S. exports": a dot ends a sentence before a space and a capital.
+        let is_stop = gap.starts_with('.')
+            && gap.len() > 1
+            && !rest.starts_with(char::is_lowercase)
+            && words.last().is_none_or(|word| !is_shortened(&word.low));
+        begins |= is_stop || gap.contains([';', '!', '?', '\n', '|']);
+        let end = end_of_word(rest);
         let low = rest[..end].to_lowercase();
         let low = low.trim_end_matches("'s").trim_end_matches("’s").to_owned();
         let stop = known().flags(&low) & (does::STOP | does::QUESTION | does::AUXILIARY) != 0;
         words.push(Word {
             stem: known().stem(&low),
-            is_number: low.starts_with(|c: char| c.is_ascii_digit()),
+            is_number: number(&low).is_some(),
             is_name: rest.starts_with(char::is_uppercase),
             is_content: !stop,
             low,
@@ -42,6 +47,28 @@ fn words(text: &str) -> Vec<Word> {
         rest = &rest[end..];
     }
     words
+}
+
+/// Where a word ends that the text begins with: a dot within it is a part of it.
+fn end_of_word(text: &str) -> usize {
+    let is_inside = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let is_joined = c == '.' && chars.peek().is_some_and(|(_, next)| next.is_alphanumeric());
+        if !is_inside(c) && !is_joined {
+            return at;
+        }
+    }
+    text.len()
+}
+
+/// Whether a dot behind a word is its own.
+fn is_shortened(low: &str) -> bool {
+    const SHORT: [&str; 16] = [
+        "inc", "ltd", "co", "corp", "llc", "plc", "dr", "mr", "mrs", "ms", "prof", "st", "vs",
+        "jr", "sr", "no",
+    ];
+    low.chars().count() == 1 || low.contains('.') || SHORT.contains(&low)
 }
 
 /// Words that part two sides and are no verbs.
@@ -72,7 +99,10 @@ const BY_NEAR: usize = 1;
 
 /// The content words on each side of a place within its clause, nearest first.
 fn sides(words: &[Word], at: usize) -> [Vec<&str>; 2] {
-    let is_named = |word: &&Word| word.is_content && !word.is_number && word.low.len() > 2;
+    let is_telling = |word: &Word| {
+        word.low.len() > 2 || word.is_name || word.low.contains(|c: char| c.is_ascii_digit())
+    };
+    let is_named = |word: &&Word| word.is_content && !word.is_number && is_telling(word);
     let mut start = at;
     while start > 0 && !words[start].begins && at - start < SIDE {
         start -= 1;

@@ -322,6 +322,22 @@ impl Reader<'_> {
             | (_, "up", "to")
             | (_, "maximum", "of")
             | (_, _, "maximum" | "max") => (f64::NEG_INFINITY, number),
+            (_, "más" | "mas" | "plus" | "mais", "de")
+            | (_, "più", "di")
+            | (_, "mehr", "als")
+            | (_, "meer", "dan") => (above, f64::INFINITY),
+            (_, "menos" | "moins", "de")
+            | (_, "meno", "di")
+            | (_, "weniger", "als")
+            | (_, "minder", "dan") => (f64::NEG_INFINITY, below),
+            (_, "al" | "pelo", "menos")
+            | (_, "au", "moins")
+            | (_, _, "mindestens" | "almeno" | "minstens") => (number, f64::INFINITY),
+            (_, "bis", "zu")
+            | (_, "fino", "a")
+            | (_, _, "hasta" | "höchstens" | "jusqu'à" | "até" | "hooguit") => {
+                (f64::NEG_INFINITY, number)
+            }
             (_, _, "almost" | "nearly") => (number * 0.9, below),
             (
                 _,

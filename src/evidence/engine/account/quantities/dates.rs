@@ -3,6 +3,53 @@
 use super::{Kind, Reader, is_content};
 use crate::markdown::MONTHS;
 
+/// Time zones by their codes: minutes from UTC in winter and in summer.
+const ZONES: [(&str, [i32; 2]); 24] = [
+    ("UTC", [0, 0]),
+    ("GMT", [0, 0]),
+    ("Z", [0, 0]),
+    ("WET", [0, 0]),
+    ("BST", [60, 60]),
+    ("CET", [60, 60]),
+    ("CEST", [120, 120]),
+    ("EET", [120, 120]),
+    ("EEST", [180, 180]),
+    ("EST", [-300, -300]),
+    ("EDT", [-240, -240]),
+    ("ET", [-300, -240]),
+    ("CST", [-360, -360]),
+    ("CDT", [-300, -300]),
+    ("CT", [-360, -300]),
+    ("MST", [-420, -420]),
+    ("MDT", [-360, -360]),
+    ("MT", [-420, -360]),
+    ("PST", [-480, -480]),
+    ("PDT", [-420, -420]),
+    ("PT", [-480, -420]),
+    ("JST", [540, 540]),
+    ("IST", [330, 330]),
+    ("AEST", [600, 600]),
+];
+/// The same by the words before "time".
+const PLACES: [(&str, [i32; 2]); 16] = [
+    ("eastern", [-300, -240]),
+    ("new york", [-300, -240]),
+    ("central", [-360, -300]),
+    ("chicago", [-360, -300]),
+    ("mountain", [-420, -360]),
+    ("pacific", [-480, -420]),
+    ("california", [-480, -420]),
+    ("london", [0, 60]),
+    ("uk", [0, 60]),
+    ("berlin", [60, 120]),
+    ("paris", [60, 120]),
+    ("madrid", [60, 120]),
+    ("rome", [60, 120]),
+    ("amsterdam", [60, 120]),
+    ("tokyo", [540, 540]),
+    ("india", [330, 330]),
+];
+
 impl Reader<'_> {
     /// The day behind "10-" or "10 to " that ends a range of days: its place.
     fn last_day(&self, at: usize, first: u32, is_between: bool) -> Option<usize> {
@@ -195,15 +242,30 @@ impl Reader<'_> {
             hour = 0;
         }
         let minutes = f64::from(hour * 60 + minute);
-        self.push(
-            at,
-            end + half.1,
-            Kind::Clock(hour * 60 + minute),
-            minutes,
-            minutes,
-            minutes,
-        );
-        Some(end + half.1)
+        let end = end + half.1;
+        let zone = self.zone(end);
+        let end = zone.map_or(end, |(_, end)| end);
+        let kind = Kind::Clock(hour * 60 + minute);
+        self.push(at, end, kind, minutes, minutes, minutes);
+        if let Some(quantity) = self.found.last_mut() {
+            quantity.zone = zone.map(|(zone, _)| zone);
+        }
+        Some(end)
+    }
+
+    /// The time zone that begins here, and the place behind it: "UTC", "CET", "New York time".
+    fn zone(&self, at: usize) -> Option<([i32; 2], usize)> {
+        let code = self.pieces.get(at).map_or("", |piece| piece.text);
+        let of_code = ZONES.iter().find(|(name, _)| *name == code);
+        if let Some((_, zone)) = of_code {
+            return Some((*zone, at + 1));
+        }
+        (1..=2).find_map(|count| {
+            let words: Vec<&str> = (at..at + count).map(|at| self.low(at)).collect();
+            let name = words.join(" ");
+            let (_, zone) = PLACES.iter().find(|(place, _)| *place == name)?;
+            (self.low(at + count) == "time").then_some((*zone, at + count + 1))
+        })
     }
 
     pub(super) fn version(&mut self, at: usize) -> Option<usize> {
