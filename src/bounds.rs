@@ -158,7 +158,7 @@ pub const BOUNDS: &[Held] = &[
         place: Tables(&["notices-1"]),
         bounds: &[Derived("one for each request; it goes with the request, and after three tries")],
         at_bound: "The notice is given up; the request stays.",
-        enforced: &["src/flows/orders/lead_webhook.rs::try_due", "src/store/leads.rs::delete_lead"],
+        enforced: &["src/flows/orders/lead_webhook.rs::begin", "src/store/leads.rs::delete_lead"],
         tests: &["tests/it/leads.rs::a_notice_is_tried_three_times", "tests/it/leads.rs::what_is_deleted_is_not_announced"],
     },
     Held {

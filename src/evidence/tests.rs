@@ -493,3 +493,69 @@ fn what_disputes_a_claim_is_a_finding() {
         found.label
     );
 }
+
+/// What a reader found on pages of the kind that agents read: false claims that were labelled `supported`, and true ones
+/// that were not.
+#[test]
+fn what_misled_a_reader_does_not() {
+    const LEAFLET: &str = "# Tirodan 10 mg tablets\n\nTirodan is a medicine for high blood pressure.\n\n## Do not take Tirodan\n\n\
+        - during the last three months of pregnancy\n- if you have severe liver disease\n- with grapefruit juice\n";
+    const COMPANY: &str = "# Northline\n\nIn 2022 Northline Ltd. sued Castor Rail Inc. over unpaid track fees. Anna Berg was chief \
+        executive from 2010 to 2019. We plan to offer night trains next year. The Elm Bridge station will open in 2030. The \
+        booking system was migrated from v1.2 to v2.0 in May.\n";
+    const LIBRARY: &str = "# Town library\n\nItems can be returned at any branch, except musical instruments, which must go back to \
+        Main Street. Printing costs 10 cents in black and white and 50 cents in colour.\n\n| Component | State |\n|---|---|\n\
+        | Catalogue search | Operational |\n| Reading room booking | Under maintenance |\n";
+    const LAPTOPS: &str = "# Laptops\n\n| | Kestrel 14 | Kestrel 14 Plus |\n|---|---|---|\n| Battery | 56 Wh | 72 Wh |\n\
+        | Display | 60 Hz | 120 Hz |\n";
+    for (text, claim) in [
+        (
+            LEAFLET,
+            "Tirodan is safe during the last three months of pregnancy.",
+        ),
+        (
+            LEAFLET,
+            "Is Tirodan safe in the last three months of pregnancy?",
+        ),
+        (LEAFLET, "Tirodan can be taken with grapefruit juice."),
+        (
+            COMPANY,
+            "Castor Rail Inc. sued Northline Ltd. over unpaid track fees in 2022.",
+        ),
+        (COMPANY, "Anna Berg is the chief executive."),
+        (COMPANY, "Who is the chief executive?"),
+        (COMPANY, "Northline offers night trains."),
+        (COMPANY, "Is the Elm Bridge station open?"),
+        (
+            COMPANY,
+            "The booking system was migrated from v2.0 to v1.2 in May.",
+        ),
+        (
+            LIBRARY,
+            "Musical instruments can be returned at any branch.",
+        ),
+        (LIBRARY, "Colour printing costs 10 cents."),
+        (LIBRARY, "Catalogue search is under maintenance."),
+        (LAPTOPS, "The Kestrel 14 has a 72 Wh battery."),
+        (LAPTOPS, "The Kestrel 14 has a 120 Hz display."),
+    ] {
+        let found = asked(text, claim);
+        assert_ne!(found.label, Label::Supported, "{claim}");
+    }
+    for (text, claim) in [
+        (
+            LEAFLET,
+            "Do not take Tirodan during the last three months of pregnancy.",
+        ),
+        (LEAFLET, "Tirodan must not be taken with grapefruit juice."),
+        (
+            COMPANY,
+            "In 2022 Northline Ltd. sued Castor Rail Inc. over unpaid track fees.",
+        ),
+        (LIBRARY, "Items can be returned at any branch."),
+        (LAPTOPS, "The Kestrel 14 Plus has a 72 Wh battery."),
+    ] {
+        let found = asked(text, claim);
+        assert_eq!(found.label, Label::Supported, "{claim}");
+    }
+}

@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use ring::digest::{SHA256, digest};
+use sha2::{Digest as _, Sha256};
 
 use crate::domain::time::UnixSeconds;
 use crate::sync::lock;
@@ -55,9 +55,7 @@ impl SignInLinks {
 }
 
 fn hash(code: &str) -> [u8; 32] {
-    let mut bytes = [0; 32];
-    bytes.copy_from_slice(digest(&SHA256, code.as_bytes()).as_ref());
-    bytes
+    Sha256::digest(code).into()
 }
 
 #[cfg(test)]

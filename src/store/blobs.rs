@@ -162,11 +162,6 @@ impl Tables<'_> {
         }
     }
 
-    /// Whether a blob is there.
-    pub fn has_blob(&self, key: Hash) -> Result<bool, StoreError> {
-        Ok(self.blobs.get(key)?.is_some())
-    }
-
     /// The bytes of a blob, checked against their key.
     pub fn blob(&self, key: Hash) -> Result<Option<Vec<u8>>, StoreError> {
         let Some(bytes) = self.blobs.get(key)? else {

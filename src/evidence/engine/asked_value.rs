@@ -379,6 +379,8 @@ mod tests {
 
     #[test]
     fn the_amount_is_of_what_is_asked_about() {
+        let visit = "Las visitas guiadas duran 75 minutos y cuestan 60 €.";
+        check("¿Cuánto dura una visita guiada?", visit, None);
         let labels = "Italy has 200 labels, France 150 and Spain 120.";
         check("How many labels does Spain have?", labels, Some("120"));
         check("How many labels does Italy have?", labels, Some("200"));
@@ -414,6 +416,13 @@ mod tests {
 
     #[test]
     fn the_name_is_of_the_one_who_is_asked_for() {
+        let tindal =
+            "Tindal Robotics was founded in Rotterdam in 2014 by Mara Veldhuis and Jonas Okafor.";
+        check(
+            "Who founded Tindal Robotics?",
+            tindal,
+            Some("Mara Veldhuis and Jonas Okafor"),
+        );
         let pool =
             "Deputy mayor Tom Hale proposed the closure after a report by the engineers Barr & Co.";
         check("Who proposed the closure?", pool, Some("Tom Hale"));
@@ -474,6 +483,12 @@ mod tests {
 
     #[test]
     fn dates_that_stand_together_are_one_answer() {
+        let hours = "Open Monday to Friday 9 am to 6 pm, Saturday 10 am to 4 pm.";
+        check(
+            "When is it open on Saturday?",
+            hours,
+            Some("Saturday 10 am to 4 pm"),
+        );
         check(
             "When was the survey made?",
             "The survey was made between July 10-16.",

@@ -130,13 +130,3 @@ pub fn gas(app: &Shared, gas_price: Option<GasPrice>) -> Option<Amount> {
         }
     }
 }
-
-/// Whether the margin guard has the data to judge sales.
-pub fn can_judge(app: &Shared) -> bool {
-    gas(
-        app,
-        app.health
-            .gas_price(app.now(), app.config.guard.gas_age_max),
-    )
-    .is_some()
-}

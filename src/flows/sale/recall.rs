@@ -56,10 +56,11 @@ pub async fn recall(app: &Shared, key: PaymentKey, asker: Asker) -> Result<Recal
     let is_owed = payment.delivery.is_owed && !is_answered;
     // Only the exact verified bytes get the answer.
     if !payment.is_of(asker.payload_hash, asker.fingerprint) {
-        return Err(used(
-            &payment,
-            "This authorization was already used for another request.",
-        ));
+        let message = match payment.may_have_moved() {
+            true => USED_FOR_ANOTHER,
+            false => "This authorization was already used for another request.",
+        };
+        return Err(used(&payment, message));
     }
     let may_receive = asker.may_receive(&payment);
     match &payment.state {
@@ -85,6 +86,8 @@ pub async fn recall(app: &Shared, key: PaymentKey, asker: Asker) -> Result<Recal
     }
 }
 
+const USED_FOR_ANOTHER: &str = "This authorization has paid for another request, and pays for no second one: sign a new one. \
+    GET /v1/x402/purchases with the wallet's sign-in lists what the wallet has bought.";
 const OTHER_CLIENT_OWED: &str = "This authorization was used. Its response is delivered again only to the client address that \
     sent it, or with the payment-identifier that it was signed with. It was not received yet: sign a new authorization for the \
     same purchase, and you get the answer while the new authorization is not charged.";

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use crate::cli::{Failure, failed};
 
@@ -61,5 +61,5 @@ impl Manifest {
 }
 
 fn hash(text: &str) -> String {
-    hex::encode(digest(&SHA256, text.as_bytes()))
+    hex::encode(Sha256::digest(text))
 }
