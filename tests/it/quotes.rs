@@ -89,6 +89,14 @@ fn without_a_target_the_sample_is_quoted() {
     assert_eq!(quote["cache"]["available"], false);
     assert_eq!(offer(&quote, "starter")["deliverable_now"], true);
     assert_eq!(offer(&quote, "cached")["deliverable_now"], false);
+    let reason = offer(&quote, "cached")["reason"].to_string();
+    assert!(reason.contains("our sample page"), "{reason}");
+    for path in ["/quote", "/proof-pack/preview"] {
+        let html = rig.ask("GET", &format!("{path}?target_url={BASE_URL}/sample"));
+        let html = html.header("Accept", "text/html").send().expect(200).text();
+        assert!(html.contains("not needed; it is our sample page"), "{html}");
+        assert!(!html.contains("The page is not cached"), "{html}");
+    }
 }
 
 /// What a quote calls deliverable is delivered, and what it does not is not (the quote and the sale must agree).

@@ -10,6 +10,7 @@ use crate::api::orders::bundle_confidence;
 use crate::api::{failure, frame, query};
 use crate::app::{App, Shared};
 use crate::domain::code::Code;
+use crate::domain::figures::cents;
 use crate::domain::level::{Level, Product};
 use crate::domain::refusal::Refusal;
 use crate::flows::content::report::CITATIONS_MAX;
@@ -40,13 +41,16 @@ pub async fn preview_page(app: Shared, call: Call) -> Reply {
     let parts = vec![
         Part::Facts(vec![
             ("Source", target.target_url.clone()),
-            ("Pack", format!("{} ({} USDC)", level.name(), level.price())),
+            (
+                "Pack",
+                format!("{} ({} USDC)", level.name(), cents(level.price())),
+            ),
             (
                 "Cached copy",
-                if target.is_cached || target.is_sample {
-                    "yes"
-                } else {
-                    "no"
+                match (target.is_sample, target.is_cached) {
+                    (true, _) => "not needed; it is our sample page",
+                    (false, true) => "yes",
+                    (false, false) => "no",
                 }
                 .to_owned(),
             ),
@@ -108,7 +112,7 @@ pub async fn confidence_page(app: Shared, call: Call) -> Reply {
 }
 
 const WOULD_INCLUDE: [&str; 7] = [
-    "An answer and a decision: supported, partially supported, weak, unsupported or contradicted",
+    "An answer and a decision: supported, partly supported, weak, not stated or contradicted",
     "Citations: verbatim excerpts of the source with their positions, their neighbouring sentences and a link to the passage",
     "Key claims, each with its citations, and the gaps",
     "Risks such as stale or undated text, hedging, marketing and instructions to agents",
@@ -195,7 +199,7 @@ async fn judged(app: &Shared, call: &Call) -> Result<Judged, Refusal> {
                 "Source allowed",
                 Status::Pass,
                 match target.is_sample {
-                    true => "It is the built-in sample page.",
+                    true => "It is our sample page.",
                     false => "It is public and its name resolves.",
                 },
             ));
@@ -242,9 +246,10 @@ fn product(call: &Call) -> Result<Product, Refusal> {
 }
 
 fn cached(target: &Inspected) -> Check {
-    let (status, detail) = match target.is_sample || target.is_cached {
-        true => (Status::Pass, "A copy is cached."),
-        false => (Status::Warn, "No copy is cached; it will be fetched."),
+    let (status, detail) = match (target.is_sample, target.is_cached) {
+        (true, _) => (Status::Pass, "It is our sample page, which needs no fetch."),
+        (false, true) => (Status::Pass, "A copy is cached."),
+        (false, false) => (Status::Warn, "No copy is cached; it will be fetched."),
     };
     check("source", "Source cached", status, detail)
 }

@@ -176,7 +176,8 @@ fn quoted_view<'a>(quote: &'a Quote, id: Option<&'a str>) -> Quoted<'a> {
         quote_id: id,
         target_url: &quote.target.target_url,
         question: quote.record.purchase.question(),
-        is_cached: quote.target.is_cached || quote.target.is_sample,
+        is_cached: quote.target.is_cached,
+        is_sample: quote.target.is_sample,
         recommended: quote.record.purchase.level(),
         offers: offers
             .map(|offer| crate::pages::buyer::quote::LevelOffer {

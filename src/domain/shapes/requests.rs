@@ -57,7 +57,8 @@ pub static QUOTE_REQUEST: Object = Object {
             ..PACK
         },
         Field {
-            doc: "The bundle to quote, for the product proof_bundle. Default: builder, or audit for more sources.",
+            doc: "The bundle to quote, for the product proof_bundle. Default: builder, or audit for more sources; \
+                  recommended_bundle in the answer is the smallest that fits.",
             ..BUNDLE
         },
         QUESTION,

@@ -81,6 +81,9 @@ pub struct LevelOffer {
 }
 
 const NOT_CACHED: &str = "The page is not cached, and this tier never fetches.";
+/// The sample page is compiled in, so it is never among the cached pages.
+const SAMPLE_NOT_SOLD: &str =
+    "This is our sample page, which this tier does not sell; starter does.";
 const GAS_UNKNOWN: &str = "The settlement cost is currently unknown.";
 const TOO_THIN: &str = "The price would not currently cover our costs.";
 
@@ -206,7 +209,11 @@ pub fn unavailable(app: &Shared, item: LineItem, pages: &[Known]) -> Option<&'st
         CachePolicy::CacheOnly { sample } => page.is_cached || sample && page.is_sample,
         CachePolicy::UpTo { .. } | CachePolicy::Bypass => true,
     };
-    (!pages.iter().all(is_there)).then_some(NOT_CACHED)
+    let missing = pages.iter().find(|page| !is_there(page))?;
+    Some(match missing.is_sample {
+        true => SAMPLE_NOT_SOLD,
+        false => NOT_CACHED,
+    })
 }
 
 /// The most work of a sale at this level, of so many pages that are not our own.

@@ -67,8 +67,10 @@ pub fn page(view: &PricingView<'_>) -> String {
             (price_lists::depth_table(view.site.has_model))
             h2 #bundle-prices { "Evidence Bundle" }
             p {
-                "One report on several sources. A quote recommends the smallest bundle that fits all accepted sources; "
-                "duplicates and rejected sources do not raise the price."
+                "One report on several sources. Each quote names the smallest bundle that fits all accepted sources; "
+                "duplicates and rejected sources do not raise the price. A form or a paid request that names no bundle gets "
+                "that one. A quote of the API that names none is for " code { (Bundle::default().name()) }
+                ", or for the smallest that fits more sources."
             }
             (bundle::bundle_table(None, view.site.has_model))
             p.small.muted {

@@ -49,6 +49,8 @@ pub struct Quoted<'a> {
     pub question: Option<&'a str>,
     /// Whether a copy of the page is cached.
     pub is_cached: bool,
+    /// Whether it is our sample page, which needs no copy.
+    pub is_sample: bool,
     pub recommended: Level,
     /// Shown in this order.
     pub offers: Vec<LevelOffer<'a>>,
@@ -147,7 +149,8 @@ fn offers(site: &Site<'_>, quote: &Quoted<'_>) -> Markup {
             dt { "Page" } dd { (parts::foreign_link(quote.target_url)) }
             @if let Some(question) = quote.question { dt { "Question" } dd { (question) } }
             dt { "Cached copy" } dd {
-                @if quote.is_cached { "yes" }
+                @if quote.is_sample { "not needed; it is our sample page" }
+                @else if quote.is_cached { "yes" }
                 @else { "none; the page is fetched if the " (word) " allows it" }
             }
             dt { "Quote" } dd {
@@ -163,7 +166,7 @@ fn offers(site: &Site<'_>, quote: &Quoted<'_>) -> Markup {
         (offer_table(quote, site.has_model))
         h2 #buy { "Buy it" }
         p { "With " (word) " " strong { (quote.recommended.name()) } ", for at most "
-        (quote.recommended.price()) " USDC." }
+        (parts::usdc(quote.recommended.price())) "." }
         @if let Some(cheaper) = cheapest(quote) {
             p {
                 "If an older copy is good enough, " a href=(wallet::path(Item { level: cheaper, ..item })) { (cheaper.name()) }

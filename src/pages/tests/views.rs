@@ -227,6 +227,7 @@ fn quoted(texts: Texts) -> quote::QuoteView<'static> {
             target_url: texts.pick("https://news.sample-site.org/2026/03/harbour-heat-network"),
             question: None,
             is_cached: false,
+            is_sample: false,
             recommended: Level::Tier(Tier::default()),
             offers: Tier::ALL
                 .map(|tier| quote::LevelOffer {
@@ -249,6 +250,7 @@ fn pack_quoted(texts: Texts) -> quote::QuoteView<'static> {
             target_url: texts.pick("https://news.sample-site.org/2026/03/harbour-heat-network"),
             question: Some(question),
             is_cached: true,
+            is_sample: false,
             recommended: Level::Pack(Pack::default()),
             offers: Pack::ALL
                 .map(|pack| quote::LevelOffer {
