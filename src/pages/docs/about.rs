@@ -82,6 +82,7 @@ fn keeping() -> Markup {
         h2 #keeping { "What we store" }
         ul {
             li { "Converted pages, for at most 24 hours, so that a second buyer does not cause a second request to the site." }
+            li { "Bought answers under the payment of the wallet, for 15 minutes after they were sent, or for up to 7 days if the buyer never received them." }
             li { "Quotes, for 7 days; reports with the text that they cite, for 30 days." }
             li { "Payments, as accounting rules require: amount, payer address, transaction. Never a private key." }
         }

@@ -124,6 +124,11 @@ fn privacy() -> Markup {
             "as long as accounting rules require",
         ),
         (
+            "Bought answers",
+            "The response as it was sold, under the payment of the wallet that bought it",
+            "15 minutes after it was sent, or up to 7 days if you never received it",
+        ),
+        (
             "Reports",
             "The report, the text that it cites, and any text that you submitted for a check",
             "30 days; for 30 more days, only that it existed",
