@@ -368,7 +368,7 @@ pub static ROUTES: &[Row] = &[
 
     // Retained reports
     get("/v1/proof-pack/sample", run!(reports::sample), Endpoint {
-        query: &[SOURCE], answers: &[Schema::Report], tool: Some("sample_report"), ..Endpoint::new(Tag::Reports, "A complete sample report, free") }),
+        query: &[SOURCE], answers: &[Schema::Report], tool: Some("sample_report"), ..Endpoint::new(Tag::Reports, "A complete sample report") }),
     get("/v1/proof-pack/reports/{report_id}", run!(reports::read), Endpoint {
         answers: &[Schema::Report], statuses: &[404, 410], tool: Some("read_report"), ..Endpoint::new(Tag::Reports, "A retained report, as it was sold, for 30 days") }),
     get("/v1/proof-pack/reports/{report_id}/pdf", run!(reports::pdf), Endpoint {

@@ -1,5 +1,6 @@
 //! The documentation of an endpoint: the part of a route's row from which documents are made.
 
+use crate::domain::figures::cents;
 use crate::domain::level::Product;
 use crate::domain::rate::RateClass;
 use crate::domain::schema::Object;
@@ -82,13 +83,20 @@ pub enum Price {
 }
 
 impl Price {
-    /// A price in words; `None` if free.
+    /// A price in words; `None` if free. It says what the price is multiplied by: an agent compares it with its budget.
     pub fn text(self) -> Option<String> {
         match self {
             Price::Free => None,
             Price::Of(product) => {
                 let (least, most) = product.prices();
-                Some(format!("{least} to {most} USDC"))
+                let range = format!("{} to {} USDC", cents(least), cents(most));
+                Some(match product.priced_by() {
+                    None => range,
+                    Some(unit) => {
+                        let most = product.quantity_max();
+                        format!("{range} per {unit} (1 to {most} {unit}s)")
+                    }
+                })
             }
             Price::Credit => Some("a retry credit".to_owned()),
             Price::Transfer => Some("a transfer of the tier's price".to_owned()),

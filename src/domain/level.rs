@@ -157,6 +157,15 @@ impl Product {
         self.row().quantity_max
     }
 
+    /// What the price of a level is multiplied by, if by anything.
+    pub fn priced_by(self) -> Option<&'static str> {
+        match self {
+            Product::Context => Some("page"),
+            Product::Check => Some("source"),
+            Product::ProofPack | Product::ProofBundle => None,
+        }
+    }
+
     /// The path that quotes the price for given sources.
     pub fn quote_path(self) -> &'static str {
         self.row().quote_path

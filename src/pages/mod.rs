@@ -14,7 +14,7 @@ pub mod error;
 pub mod layout;
 mod parts;
 pub mod plain;
-mod price_lists;
+pub mod price_lists;
 pub mod site;
 
 pub mod buyer;

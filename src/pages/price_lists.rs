@@ -1,7 +1,5 @@
 //! The price lists of tiers, packs and depths, from their tables: what each costs, what it gives and when to choose it.
 
-use std::cmp::Reverse;
-
 use maud::{Markup, html};
 
 use crate::domain::cache::CachePolicy;
@@ -12,14 +10,12 @@ use crate::domain::tier::Tier;
 use crate::domain::time::PAGE_SECONDS;
 use crate::pages::parts::{scrolling, usdc};
 
-/// The price list of the tiers, from any copy to the page as it is now.
+/// The price list of the tiers, in the order of their prices as everywhere else.
 pub(super) fn tier_table() -> Markup {
-    let mut tiers = Tier::ALL;
-    tiers.sort_by_key(|tier| Reverse(age_seconds_max(*tier)));
     let table = html! {
         table.stack {
             thead { tr { th { "Tier" } th.num { "Price per page" } th { "How fresh" } th { "Best for" } } }
-            tbody { @for tier in tiers { (tier_row(tier)) } }
+            tbody { @for tier in Tier::ALL { (tier_row(tier)) } }
         }
     };
     scrolling("Tiers and prices", &table)
@@ -82,7 +78,7 @@ fn depth_row(depth: CheckDepth, has_model: bool) -> Markup {
 }
 
 /// What a level gives, in a buyer's words.
-pub(super) fn in_words(level: Level, has_model: bool) -> String {
+pub fn in_words(level: Level, has_model: bool) -> String {
     match level {
         Level::Tier(tier) => how_fresh(tier),
         other => other.reads(has_model).unwrap_or_default(),
@@ -158,9 +154,9 @@ mod tests {
     }
 
     #[test]
-    fn tiers_stand_in_the_order_of_their_freshness() {
+    fn tiers_stand_in_the_order_of_their_prices() {
         let table = tier_table().into_string();
-        let places = ["starter", "cached", "basic", "deep", "fresh"]
+        let places = ["starter", "cached", "basic", "fresh", "deep"]
             .map(|name| table.find(&format!(">{name}")).expect(name));
         assert!(places.is_sorted(), "{places:?}");
     }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::config::Config;
 use crate::domain::evm::{Address, Network};
+use crate::domain::figures::cents;
 use crate::domain::level::{Level, LineItem, Product};
 use crate::domain::purchase::Purchase;
 use crate::domain::time::UnixSeconds;
@@ -209,7 +210,7 @@ pub fn description(item: LineItem) -> String {
             format!("Check each claim of a text against {sources} sources, with exact citations")
         }
     };
-    format!("{what} ({word} {name}, {} USDC).", item.price())
+    format!("{what} ({word} {name}, {} USDC).", cents(item.price()))
 }
 
 /// How the endpoint of a level is called.

@@ -804,7 +804,7 @@ fn directories_find_the_quote() {
     assert_eq!(known["bundles"].as_array().map(Vec::len), Some(3));
     let llms = rig.get("/llms.txt").expect(200).text();
     assert!(
-        llms.contains(QUOTE) && llms.contains("- builder: 7 (up to 10 public sources"),
+        llms.contains(QUOTE) && llms.contains("- builder: 7.00 (Up to 10 sources. "),
         "{llms}"
     );
 }

@@ -366,6 +366,32 @@ fn free_tools_answer_as_their_endpoints_do() {
     );
 }
 
+/// A budget is compared with what a call costs, not with the price of one of its parts.
+#[test]
+fn a_tool_says_what_its_price_is_multiplied_by() {
+    let rig = Rig::start();
+    let listed = ask(&rig, "tools/list", &json!({}))["result"].clone();
+    let tools = listed["tools"].as_array().expect("tools").clone();
+    let description = |name: &str| {
+        let tool = tools.iter().find(|tool| tool["name"] == name);
+        tool.expect(name)["description"].to_string()
+    };
+    for (tool, told) in [
+        (
+            "web_to_markdown",
+            "Costs 0.012 to 0.05 USDC per page (1 to 10 pages), paid by x402.",
+        ),
+        (
+            "check_text",
+            "Costs 0.10 to 0.25 USDC per source (1 to 10 sources), paid by x402.",
+        ),
+        ("proof_pack", "Costs 0.10 to 1.00 USDC, paid by x402."),
+        ("sample_report", "A complete sample report. Free."),
+    ] {
+        assert!(description(tool).contains(told), "{}", description(tool));
+    }
+}
+
 /// x402's MCP transport: the challenge is the HTTP one, the payment travels in `_meta`, and so does the receipt.
 #[test]
 fn a_paid_tool_sells_by_the_same_sale() {

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use context402::domain::endpoint::{HTML, Price};
+use context402::domain::figures::cents;
 use context402::domain::level::{Level, Product};
 use context402::http::{Guard, Method};
 use context402::routes::ROUTES;
@@ -104,7 +105,7 @@ fn every_document_names_the_price_of_the_live_challenge() {
                 "{document}"
             );
         }
-        let line = format!("- {}: {} (", level.name(), level.price());
+        let line = format!("- {}: {} (", level.name(), cents(level.price()));
         assert!(
             surface.llms.contains(&line) && surface.full.contains(&line),
             "{line}"
@@ -182,7 +183,8 @@ fn paid_operations_cost_the_same_everywhere() {
             continue;
         };
         let (least, most) = product.prices();
-        let words = format!("{least} to {most} USDC");
+        let words = row.about.price.text().expect("a price");
+        let most = most.times(product.quantity_max());
         let operation = &surface.openapi["paths"][row.path]["post"];
         let price = &operation["x-payment-info"]["price"];
         assert_eq!(

@@ -46,7 +46,7 @@ pub fn page(view: &ConfidenceView<'_>) -> String {
             }
             dl.facts {
                 dt { "Page" } dd { (parts::foreign_link(view.target_url)) }
-                dt { "Price" } dd { (level.price()) " USDC (" (word) " " strong { (level.name()) } ")" }
+                dt { "Price" } dd { (parts::usdc(level.price())) " (" (word) " " strong { (level.name()) } ")" }
                 dt { "Delivered within" } dd { (view.seconds) " seconds" }
                 dt { "Refunds" } dd { (view.refunds) " " a href="/refunds" { "Refund policy" } }
             }

@@ -5,8 +5,10 @@ use crate::api::directory::documents::{document_of, documents};
 use crate::api::frame::made_once;
 use crate::api::orders::bundles;
 use crate::app::{App, Shared};
+use crate::domain::figures::cents;
 use crate::domain::level::{Level, PAGES_MAX, Product};
 use crate::http::{Call, Reply};
+use crate::pages::price_lists;
 
 /// GET /llms.txt.
 pub async fn llms(app: Shared, call: Call) -> Reply {
@@ -69,10 +71,12 @@ pub fn introduction(app: &App) -> String {
 
 fn prices(app: &App, product: Product) -> String {
     let row = |level: Level| {
-        let (name, price) = (level.name(), level.price());
-        let reads = level.reads(app.config.entailment_model);
-        let reads = reads.map_or_else(String::new, |reads| format!(" {reads}"));
-        format!("- {name}: {price} ({}){reads}\n", level.policy())
+        let words = price_lists::in_words(level, app.config.entailment_model);
+        let words = match level {
+            Level::Bundle(bundle) => format!("Up to {} sources. {words}", bundle.source_limit()),
+            _ => words,
+        };
+        format!("- {}: {} ({words})\n", level.name(), cents(level.price()))
     };
     product.levels().map(row).collect()
 }
