@@ -19,6 +19,9 @@ use crate::x402::wire::{Extra, PaymentRequirements, Scheme, WrittenRequirements}
 /// How long a payment is valid (specification section 8).
 pub const TIMEOUT_SECONDS_MAX: u64 = 300;
 
+/// What a challenge says where nothing else is to be said.
+pub const HEADER_REQUIRED: &str = "PAYMENT-SIGNATURE header is required";
+
 /// Every offer of this service.
 #[derive(Debug)]
 pub struct Offers {
@@ -88,12 +91,7 @@ impl Offers {
     fn make(&self, signer: Option<&Signer>, item: LineItem) -> Result<Offer, ChallengeError> {
         let requirements = self.current.requirements(item);
         let extensions = self.signed(signer, item.product(), &requirements);
-        let challenge = self.challenge(
-            item,
-            &requirements,
-            &extensions,
-            "PAYMENT-SIGNATURE header is required",
-        )?;
+        let challenge = self.challenge(item, &requirements, &extensions, HEADER_REQUIRED)?;
         Ok(Offer {
             item,
             requirements: requirements.into(),

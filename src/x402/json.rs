@@ -19,7 +19,7 @@ pub struct JsonError(pub String);
 
 impl fmt::Display for JsonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Not JSON that is read here: {}", self.0)
+        write!(f, "Invalid JSON: {}", self.0)
     }
 }
 

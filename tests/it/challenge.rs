@@ -258,6 +258,75 @@ fn a_challenge_for_a_request_that_disagrees_with_itself_says_so() {
     }
 }
 
+/// A request that can never be served still gets its price, and why a payment for it would be refused. Nothing is looked up
+/// for that.
+#[test]
+fn a_challenge_for_a_request_that_cannot_be_served_says_why() {
+    let rig = Rig::start();
+    let told = |path: &str, body: &str| {
+        let answer = rig.post(path).body(body).send().expect(402);
+        assert!(answer.body.len() <= 2_900, "{}", answer.body.len());
+        let challenge = answer.challenge();
+        assert!(challenge["extensions"]["bazaar"].is_object(), "{challenge}");
+        let error = challenge["error"].as_str().expect("a text").to_owned();
+        assert!(error.starts_with("PAYMENT-SIGNATURE header is required"));
+        error
+    };
+    let page = "{\"target_url\":\"https://example.com/\"";
+    for (path, body, why) in [
+        (ACCESS, "not json".to_owned(), "JSON"),
+        (
+            ACCESS,
+            "{\"tier\":\"fresh\"}".to_owned(),
+            "body.target_url: Field required.",
+        ),
+        (
+            ACCESS,
+            format!("{page},\"tier\":\"golden\"}}"),
+            "body.tier: ",
+        ),
+        (
+            ACCESS,
+            format!("{page},\"unknown\":true}}"),
+            "body.unknown: ",
+        ),
+        (
+            ACCESS,
+            "{\"target_url\":\"http://10.0.0.1/\"}".to_owned(),
+            "public",
+        ),
+        (
+            PROOF_PACK,
+            "{\"target_url\":\"ftp://example.com/\"}".to_owned(),
+            "http",
+        ),
+    ] {
+        let told = told(path, &body);
+        for part in [why, "cannot be served as it stands", "before you sign"] {
+            assert!(told.contains(part), "{body}: {part}: {told}");
+        }
+    }
+    let long = format!("{{\"target_url\":\"x{}\"}}", "é".repeat(3_000));
+    assert!(told(ACCESS, &long).len() < 600, "{}", told(ACCESS, &long));
+    // What can be served, and what a directory probes with, gets the challenge that is made once.
+    for body in ["", "{}", " {}\n", &format!("{page}}}")] {
+        assert_eq!(told(ACCESS, body), "PAYMENT-SIGNATURE header is required");
+    }
+    assert!(rig.site.requests().is_empty(), "nothing is fetched");
+}
+
+/// A client of version 1 would pay for ever without learning that its header is not read.
+#[test]
+fn a_payment_of_version_1_is_told_that_only_version_2_is_accepted() {
+    let rig = Rig::start();
+    let order = order(ARTICLE, "fresh");
+    let ask = rig.post(ACCESS).json(&order).header("X-PAYMENT", "AAAA");
+    let told = ask.send().expect(402).challenge()["error"].to_string();
+    for part in ["PAYMENT-SIGNATURE", "X-PAYMENT", "version 2"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
 /// Specification 4.1: 200 with the challenge, no upstream work, no payment.
 #[test]
 fn probes_show_the_challenge_and_take_no_payment() {

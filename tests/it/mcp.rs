@@ -400,8 +400,12 @@ fn a_paid_tool_sells_by_the_same_sale() {
     let priced = call(&rig, "web_to_markdown", &arguments);
     assert_eq!(priced["isError"], true);
     let http = rig.post(&format!("{ACCESS}?tier=basic")).send().expect(402);
-    assert_eq!(priced["structuredContent"], http.json());
-    assert_eq!(words(&priced), http.text());
+    // It differs in where the payment goes alone.
+    let mut challenge = http.json();
+    challenge["error"] =
+        "Payment is required: repeat the call with it in _meta[\"x402/payment\"]".into();
+    assert_eq!(priced["structuredContent"], challenge);
+    assert_eq!(words(&priced), challenge.to_string());
 
     let wallet = Wallet::new();
     let payment = wallet.sign(&rig, "basic");

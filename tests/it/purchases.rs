@@ -106,6 +106,11 @@ fn the_tools_for_purchases_take_the_statement_as_an_argument() {
     let challenge = &asked["structuredContent"];
     assert_eq!(challenge["accepts"], json!([]), "there is nothing to pay");
     assert!(challenge["extensions"][EXTENSION].is_object(), "{asked}");
+    let next = challenge["error"]["next_step"].to_string();
+    assert!(
+        next.contains("the argument sign_in_with_x") && !next.contains("SIGN-IN-WITH-X"),
+        "{next}"
+    );
     let statement = signed(&rig, &wallet);
     let listed = call(
         "list_purchases",

@@ -18,18 +18,22 @@ use crate::domain::pack::Pack;
 use crate::domain::payment::Means;
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
-use crate::domain::refusal::Refusal;
+use crate::domain::refusal::{Refusal, With};
 use crate::domain::requests::PaidBody;
+use crate::domain::schema::ValidationError;
 use crate::domain::tier::Tier;
-use crate::flows::quotes::offers;
+use crate::flows::quotes::{bundles, offers};
 use crate::flows::sale;
 use crate::flows::sale::refusals::{self, PaidAttempt};
 use crate::flows::sale::request::PaidRequest;
 use crate::http::{Bytes, Call, HeaderName, Held, OnSent, Reply};
 use crate::state::in_flight::delivered::{Body, Delivered};
+use crate::state::offers::HEADER_REQUIRED;
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::SettleResponse;
 
+/// Characters of the reason why a request cannot be served, in a challenge.
+const REASON_CHARACTERS_MAX: usize = 200;
 /// The header that carries the hash of a buyer's own transfer.
 pub const TRANSFER_HASH: &str = "x-service-payment-hash";
 /// The headers that carry a payment.
@@ -113,22 +117,80 @@ fn probe(app: &App, call: &Call, product: Product) -> Reply {
     }
 }
 
-/// The price of the request. If query, header and body name different levels, the 402 says so before anybody signs: with
-/// a payment the request would be refused.
-fn unpaid(app: &App, call: &Call, product: Product, stated: Stated) -> Reply {
+/// The price of the request. If a payment for it would be refused as it stands, the 402 says so before anybody signs.
+fn unpaid(app: &Shared, call: &Call, product: Product, stated: Stated) -> Reply {
     let (level, in_body) = (stated.level, Votes::of(call, product).level(product));
     let with_body = matches!((level, in_body), (Some(one), Some(other)) if one != other);
     let item = priced(call, product, level);
-    if !stated.differ && !with_body {
+    let of_version_1 = call.header_count("x-payment") > 0;
+    let of_version_1 = of_version_1.then(|| {
+        "X-PAYMENT is of x402 version 1 and was ignored; only version 2 is accepted.".to_owned()
+    });
+    let refused = if stated.differ || with_body {
+        let (word, name) = (product.level_word(), item.level.name());
+        Some(format!(
+            "Query, header and body name different {word}s; this is the price of {name}: name one {word} before you \
+             sign, because a payment for this request is refused as it stands."
+        ))
+    } else {
+        unservable(app, call, product).map(|why| {
+            format!(
+                "This request cannot be served as it stands. {why} Correct it before you sign, because a payment for it \
+                 is refused."
+            )
+        })
+    };
+    if of_version_1.is_none() && refused.is_none() {
         return challenge::unpaid(app, item);
     }
-    let word = product.level_word();
-    let error = format!(
-        "PAYMENT-SIGNATURE header is required. Query, header and body name different {word}s; this is the price of {}: \
-         name one {word} before you sign, because a payment for this request is refused as it stands.",
-        item.level.name()
-    );
+    let said = of_version_1.into_iter().chain(refused);
+    let error = said.fold(format!("{HEADER_REQUIRED}."), |error, said| {
+        format!("{error} {said}")
+    });
     challenge::required(app, item.level, &app.offers.challenge_because(item, &error))
+}
+
+/// Why a payment for this request would be refused, as far as the request alone shows it: no name is looked up and nothing
+/// is read. A body without members is a directory's probe.
+fn unservable(app: &Shared, call: &Call, product: Product) -> Option<String> {
+    if matches!(call.body.trim_ascii(), b"" | b"{}") {
+        return None;
+    }
+    let refusal = check_servable(app, call, product).err()?;
+    let why = match &refusal.with {
+        With::Validation(errors) => errors.first().map(in_words),
+        _ => None,
+    };
+    let why = why.unwrap_or(refusal.message);
+    // What the client sent stands in some of these, and the challenge must stay short.
+    Some(match why.char_indices().nth(REASON_CHARACTERS_MAX) {
+        Some((end, _)) => format!("{} …", &why[..end]),
+        None => why,
+    })
+}
+
+/// Where in the request, and what is wrong there.
+fn in_words(error: &ValidationError) -> String {
+    let place = error.loc.iter().map(|part| match part.as_str() {
+        Some(name) => name.to_owned(),
+        None => part.to_string(),
+    });
+    let place: Vec<String> = place.collect();
+    format!("{}: {}.", place.join("."), error.msg.trim_end_matches('.'))
+}
+
+fn check_servable(app: &Shared, call: &Call, product: Product) -> Result<(), Refusal> {
+    check_media_type(call)?;
+    let body = PaidBody::read(product, &call.body).map_err(Refusal::validation)?;
+    let stated = stated_level(call, product, &body)?;
+    let bought = purchase(app, &body, stated)?;
+    // Of several sources some may be refused.
+    match &bought {
+        Purchase::Context(_) | Purchase::ProofPack(_) => {
+            bundles::readable(app, bought.target_url()).map(drop)
+        }
+        Purchase::Pages(_) | Purchase::ProofBundle(_) | Purchase::Check(_) => Ok(()),
+    }
 }
 
 async fn sell(

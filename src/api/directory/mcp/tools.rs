@@ -22,10 +22,14 @@ use crate::flows::sale::refusals::{self, PaidAttempt};
 use crate::http::call::Query;
 use crate::http::hooks::{Admission, Arrived, RequestFacts};
 use crate::http::{Bytes, Call, Held, Method, OnSent, Reply};
+use crate::state::offers::HEADER_REQUIRED;
 use crate::x402::encoding;
 
 const PAYMENT: &str = "x402/payment";
 const RECEIPT: &str = "x402/payment-response";
+/// What a tool's challenge says where that of its endpoint asks for a header.
+const PAYMENT_MISSING: &str =
+    "Payment is required: repeat the call with it in _meta[\"x402/payment\"]";
 /// The attribution of buyers who use a tool.
 const ATTRIBUTION: &str = "mcp";
 /// Documented for every request anyway.
@@ -165,7 +169,45 @@ pub async fn call(app: &Shared, call: &Call, asked: Asking) -> Result<ToolResult
         Admission::Refused(reply) => reply,
         Admission::Granted | Admission::Counted(_) => (row.handler)(app.clone(), inner).await,
     };
-    Ok(ToolResult::of(row, reply))
+    Ok(ToolResult::of(row, in_terms_of_tools(row, reply)))
+}
+
+/// A 402 says where a payment or a signature goes, which over MCP is not a header.
+fn in_terms_of_tools(row: &Row, mut reply: Reply) -> Reply {
+    if reply.status != 402 {
+        return reply;
+    }
+    let Ok(Value::Object(mut body)) = serde_json::from_slice(&reply.body) else {
+        return reply;
+    };
+    let headers = row.about.needs.iter().map(|parameter| {
+        let argument = format!("argument {}", argument_of_header(parameter));
+        (parameter.name, argument)
+    });
+    let headers: Vec<(&str, String)> = headers.collect();
+    let reworded = |text: &str| {
+        let text = text.replace(HEADER_REQUIRED, PAYMENT_MISSING);
+        headers.iter().fold(text, |text, (header, argument)| {
+            text.replace(&format!("header {header}"), argument)
+                .replace(&format!("{header} header"), argument)
+        })
+    };
+    match body.get_mut("error") {
+        Some(Value::String(error)) => *error = reworded(error),
+        Some(Value::Object(error)) => {
+            for said in error.values_mut() {
+                if let Value::String(text) = said {
+                    *text = reworded(text);
+                }
+            }
+        }
+        _ => return reply,
+    }
+    if let Some(Value::String(detail)) = body.get_mut("detail") {
+        *detail = reworded(detail);
+    }
+    reply.body = Value::from(body).to_string().into();
+    reply
 }
 
 /// The tool's route, and the request for it.
