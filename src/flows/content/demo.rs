@@ -24,15 +24,20 @@ pub struct DemoPage {
     pub report: Report,
 }
 
+/// Read as the default pack reads, so that the demo shows what a report costs its price for. The places of free work bound
+/// how much of the processor it takes.
+const PACK: Pack = Pack::Standard;
+
 pub async fn try_out(
     app: &Shared,
     sample: &'static Sample,
     question: String,
 ) -> Result<DemoPage, Refusal> {
+    let depth = PACK.depth(app.config.entailment_model);
     let tried = app
         .outside
         .free_checks
-        .run(move || tried(sample, &question));
+        .run(move || tried(sample, &question, depth));
     match tried.await {
         Ok(Ok(tried)) => Ok(tried),
         Ok(Err(error)) => Err(internal(
@@ -46,6 +51,7 @@ pub async fn try_out(
 fn tried(
     sample: &Sample,
     question: &str,
+    depth: Depth,
 ) -> Result<DemoPage, Box<dyn std::error::Error + Send + Sync>> {
     let url = format!("https://{}{}", sample.host, sample.path);
     let mut converter = Converter::new(Settings {
@@ -57,12 +63,12 @@ fn tried(
     converter.push(sample.body.as_bytes())?;
     let page = converter.finish()?;
     Ok(DemoPage {
-        report: examined(&page, sample, &url, question),
+        report: examined(&page, sample, &url, question, depth),
         markdown: page.markdown,
     })
 }
 
-fn examined(page: &Page, sample: &Sample, url: &str, question: &str) -> Report {
+fn examined(page: &Page, sample: &Sample, url: &str, question: &str, depth: Depth) -> Report {
     let facts = Facts {
         http_status: 200,
         content_type: sample.content_type.to_owned(),
@@ -74,14 +80,40 @@ fn examined(page: &Page, sample: &Sample, url: &str, question: &str) -> Report {
     let source = Source::of_page(page);
     let request = Request {
         target_url: url,
-        pack: Pack::Quick.name(),
+        pack: PACK.name(),
         report_id: REPORT_ID,
         now: MADE_AT,
     };
     report(
         &request,
-        &examine_page(source, question, &facts, Depth::Quick),
+        &examine_page(source, question, &facts, depth),
         &facts,
         None,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::Label;
+    use crate::pages::buyer::samples::SAMPLES;
+
+    /// The examples are one that the page supports, one that it contradicts and one that it does not answer.
+    #[test]
+    fn the_default_pack_answers_the_examples_as_they_are_meant() {
+        assert_eq!(PACK, Pack::default());
+        for sample in SAMPLES {
+            let meant: [&[Label]; 3] = [
+                &[Label::Supported],
+                &[Label::Contradicted],
+                &[Label::Unsupported, Label::Weak],
+            ];
+            for (question, labels) in sample.questions.iter().zip(meant) {
+                let tried = tried(sample, question, PACK.depth(true)).expect("a report");
+                let label = tried.report.decision.label;
+                assert!(labels.contains(&label), "{question}: {label:?}");
+                assert_eq!(tried.report.pack, "standard");
+            }
+        }
+    }
 }

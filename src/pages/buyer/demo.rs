@@ -31,8 +31,8 @@ pub fn page(view: &DemoView<'_>) -> String {
         html! {
             h1 { "Try it for free" }
             p.lead {
-                "Choose one of four built-in pages and ask a question about it. Paid requests use the same converter and the "
-                "same evidence check."
+                "Choose one of four built-in pages and ask a question about it. Paid pages use the same converter, and reports of "
+                "the default pack the same evidence check."
             }
             (form(view))
             h2 #answer { "What a report says" }
