@@ -43,6 +43,45 @@ pub fn first(text: &str, words_max: usize) -> &str {
     }
 }
 
+/// The beginning of markdown: the whole blocks within its first words, so that no table, list or paragraph breaks off and
+/// no heading stands last. Where that leaves less than half of the words, the whole lines within them; where that does,
+/// too, all of the words.
+pub fn first_blocks(markdown: &str, words_max: usize) -> &str {
+    let beginning = first(markdown, words_max);
+    if beginning.len() == markdown.trim_end().len() {
+        return beginning;
+    }
+    let is_enough = |part: &&str| count(part) * 2 >= words_max;
+    let (blocks, lines) = whole_blocks_and_lines(markdown, beginning.len());
+    let parts = [blocks, lines].map(|end| markdown[..end].trim_end());
+    parts.into_iter().find(is_enough).unwrap_or(beginning)
+}
+
+/// Where the last block, and the last line of one, end within so many bytes. A heading goes with the block below it.
+fn whole_blocks_and_lines(markdown: &str, most: usize) -> (usize, usize) {
+    let (mut blocks, mut lines, mut at) = (0, 0, 0);
+    let (mut in_fence, mut after_heading) = (false, true);
+    for line in markdown.split_inclusive('\n') {
+        let text = line.trim();
+        let is_rule_of_fence = text.starts_with("```") || text.starts_with("~~~");
+        if text.is_empty() && !in_fence && !after_heading {
+            blocks = at;
+        }
+        at += line.len();
+        if at > most.saturating_add(line.len() - line.trim_end().len()) {
+            break;
+        }
+        in_fence ^= is_rule_of_fence;
+        if !text.is_empty() {
+            after_heading = !in_fence && text.starts_with('#');
+            if !after_heading && !in_fence {
+                lines = at;
+            }
+        }
+    }
+    (blocks, lines)
+}
+
 /// Calls with the offset at which each word ends, in order.
 fn each_end(text: &str, mut found: impl FnMut(usize) -> ControlFlow<()>) -> ControlFlow<()> {
     for piece in text.split_whitespace() {
@@ -114,6 +153,42 @@ mod tests {
             ("。。 、", 2),
         ] {
             assert_eq!(count(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_preview_ends_with_a_block() {
+        for (text, words, expected) in [
+            ("# One\n\ntwo three\n", 9, "# One\n\ntwo three"),
+            (
+                "one two\n\nthree four\n\nfive six",
+                5,
+                "one two\n\nthree four",
+            ),
+            ("one two\n\nthree four", 4, "one two\n\nthree four"),
+            // A heading does not stand last.
+            ("one two three\n\n## Four\n\nfive six", 6, "one two three"),
+            // Nor does a part of a table, or of code.
+            (
+                "one two three four\n\n| a |\n| - |\n| b c |",
+                7,
+                "one two three four",
+            ),
+            (
+                "one two three\n\n```\nx\n\ny z\n```\n\nlast",
+                6,
+                "one two three",
+            ),
+            // Of a long list, whole items.
+            (
+                "- one two\n- three four\n- five six",
+                7,
+                "- one two\n- three four",
+            ),
+            // Of a long paragraph, all of the words.
+            ("# A\n\none two three four five", 5, "# A\n\none two three"),
+        ] {
+            assert_eq!(first_blocks(text, words), expected, "{text:?}");
         }
     }
 

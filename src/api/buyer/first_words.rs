@@ -6,6 +6,7 @@ use crate::api::{failure, frame};
 use crate::app::Shared;
 use crate::domain::code::Code;
 use crate::domain::refusal::{Refusal, With};
+use crate::domain::words;
 use crate::flows::content::test_purchase;
 use crate::flows::quotes::first_words;
 use crate::http::{Call, Reply};
@@ -29,7 +30,7 @@ pub async fn show(app: Shared, call: Call) -> Reply {
                 target_url: &found.target_url,
                 title: found.title.as_deref(),
                 markdown: &found.markdown,
-                words_shown: found.word_count.min(first_words::WORDS_MAX),
+                words_shown: words::count(&found.markdown),
                 word_count: found.word_count,
             };
             page_reply(&app, 200, typed, outcome)

@@ -72,7 +72,7 @@ pub async fn first_words(
     Ok(FirstWords {
         target_url: found.target_url,
         title: members["metadata"]["title"].as_str().map(str::to_owned),
-        markdown: words::first(markdown, WORDS_MAX).to_owned(),
+        markdown: words::first_blocks(markdown, WORDS_MAX).to_owned(),
         word_count: words::count(markdown),
     })
 }

@@ -124,7 +124,7 @@ fn hero(site: &Site<'_>) -> Markup {
                 }
                 (first_words::form(""))
                 p.hint {
-                    "The first 300 words are free. No page at hand? Try "
+                    "Up to the first 300 words are free. No page at hand? Try "
                     a href=(first_words::path(&site.sample_url())) { "our sample page" } ", or " a href="/demo" { "the demo" } "."
                 }
             }
@@ -202,15 +202,18 @@ fn how_a_sale_goes() -> Markup {
             }
             li {
                 h3 { "Sign" }
-                p { "Your client signs a USDC authorization for that exact amount, valid for five minutes." }
-            }
-            li {
-                h3 { "Receive" }
-                p { "Send the request again with the signature. We verify it, check the target and convert the page." }
+                p {
+                    "Your client signs a USDC authorization for that exact amount, valid for five minutes, and sends the request "
+                    "again with it."
+                }
             }
             li {
                 h3 { "Settle" }
-                p { "We settle the payment only when the markdown is ready. The response carries the receipt." }
+                p { "We verify the signature, check the target and convert the page. We settle only when the markdown is ready." }
+            }
+            li {
+                h3 { "Receive" }
+                p { "The response carries the markdown and the receipt." }
             }
         }
     }
