@@ -67,6 +67,8 @@ pub struct ConsoleView<'a> {
     pub title: &'a str,
     /// The result of a form.
     pub done: Option<&'a str>,
+    /// Why a form was refused.
+    pub trouble: Option<&'a str>,
     /// Since when sales are paused.
     pub paused_since: Option<UnixSeconds>,
     pub form_token: &'a str,
@@ -140,6 +142,8 @@ pub enum Cell {
     Text(String),
     Number(String),
     Time(UnixSeconds),
+    /// A day such as 2026-11-21, which never breaks.
+    Day(String),
     /// A page of this service.
     Link {
         text: String,
@@ -196,6 +200,8 @@ pub enum Field {
         name: &'static str,
         label: &'static str,
         value: String,
+        /// Why the value was refused.
+        trouble: Option<String>,
     },
     /// Several lines, with a value to change.
     Area {
@@ -203,6 +209,8 @@ pub enum Field {
         label: &'static str,
         text: String,
         characters_max: usize,
+        /// Why the text was refused.
+        trouble: Option<String>,
     },
 }
 
@@ -248,6 +256,7 @@ pub fn page(view: &ConsoleView<'_>) -> String {
         &html! {
             h1 { (view.title) }
             @if let Some(done) = view.done { .note role="status" { p { (done) } } }
+            @if let Some(trouble) = view.trouble { .note.bad role="alert" { p { (trouble) } } }
             @if let Some(since) = view.paused_since {
                 .note.warn role="status" { p {
                     strong { "Sales are paused" } " since " (parts::time(since))
@@ -435,6 +444,7 @@ fn cell(view: &ConsoleView<'_>, value: &Cell) -> Markup {
         @match value {
             Cell::Text(text) | Cell::Number(text) => { (text) }
             Cell::Time(at) => { (parts::short_time(*at)) }
+            Cell::Day(day) => { time datetime=(day) { (day) } }
             Cell::Link { text, path } => { a class=[(text.chars().count() <= 16).then_some("nowrap")] href=(path) { (text) } }
             Cell::Outward(address) => { (parts::foreign_link(address)) }
             Cell::Away { text, address } => { a href=[parts::safe_href(address)] rel="nofollow noopener noreferrer" { code { (text) } } }
@@ -472,18 +482,28 @@ fn form_markup(view: &ConsoleView<'_>, form: &Form) -> Markup {
     }
 }
 
+/// Why the value of a field was refused, below the field.
+fn refused_value(trouble: Option<&str>) -> Markup {
+    html! { @if let Some(trouble) = trouble { strong.trouble { (trouble) } } }
+}
+
 fn shown_field(field: &Field) -> Markup {
     html! {
         @match field {
             Field::Hidden { name, value } => { input type="hidden" name=(name) value=(value); }
-            Field::Area { name, label, text, characters_max } => {
+            Field::Area { name, label, text, characters_max, trouble } => {
                 label.wide { span { (label) } " "
-                    textarea name=(name) rows=(text.lines().count().clamp(1, 12)) maxlength=(characters_max) spellcheck="false" { (text) }
+                    textarea name=(name) rows=(text.lines().count().clamp(1, 12)) maxlength=(characters_max) spellcheck="false"
+                        aria-invalid=[trouble.is_some().then_some("true")] { (text) }
+                    (refused_value(trouble.as_deref()))
                 }
             }
-            Field::Number { name, label, value } => {
+            Field::Number { name, label, value, trouble } => {
                 label.wide { span { (label) } " "
-                    input name=(name) value=(value) inputmode="numeric" maxlength="7" required autocomplete="off"; }
+                    input name=(name) value=(value) inputmode="numeric" maxlength="7" required autocomplete="off"
+                        aria-invalid=[trouble.is_some().then_some("true")];
+                    (refused_value(trouble.as_deref()))
+                }
             }
             Field::Text { name, label, kind, characters_max, required } => {
                 label { span { (label) } " "

@@ -1,7 +1,8 @@
-//! The latest refused requests with a payment, in memory.
+//! The latest refused requests with a payment, in memory, and how many of each product there were.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::domain::code::Code;
 use crate::domain::evm::Address;
@@ -23,19 +24,31 @@ pub struct RefusedPayment {
     pub level: Option<Level>,
 }
 
-/// The last refusals since the start of the process.
+/// The refusals since the start of the process: the last ones, and the number of all for each product.
 #[derive(Debug, Default)]
-pub struct Refusals(Mutex<VecDeque<RefusedPayment>>);
+pub struct Refusals {
+    last: Mutex<VecDeque<RefusedPayment>>,
+    /// In the order of [`Product::ALL`].
+    counts: [AtomicU64; Product::ALL.len()],
+}
 
 impl Refusals {
     /// Newest first.
     pub fn newest(&self) -> Vec<RefusedPayment> {
-        let refusals = lock(&self.0);
+        let refusals = lock(&self.last);
         refusals.iter().rev().cloned().collect()
     }
 
+    /// How many of a product there were.
+    pub fn count(&self, product: Product) -> u64 {
+        self.counts[product as usize].load(Ordering::Relaxed)
+    }
+
     pub fn add(&self, refused: RefusedPayment) {
-        let mut refusals = lock(&self.0);
+        if let Some(product) = refused.product {
+            self.counts[product as usize].fetch_add(1, Ordering::Relaxed);
+        }
+        let mut refusals = lock(&self.last);
         if refusals.len() == REFUSALS_MAX {
             refusals.pop_front();
         }
@@ -57,10 +70,12 @@ mod tests {
                 reason: String::new(),
                 request_id: String::new(),
                 payer: None,
-                product: None,
+                product: (at == 0).then_some(Product::Check),
                 level: None,
             });
         }
+        assert_eq!(refusals.count(Product::Check), 1, "it was the oldest");
+        assert_eq!(refusals.count(Product::Context), 0);
         let newest = refusals.newest();
         assert_eq!(newest.len(), REFUSALS_MAX);
         assert_eq!(newest[0].at, UnixSeconds(REFUSALS_MAX as u64));

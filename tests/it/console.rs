@@ -506,6 +506,10 @@ fn the_console_shows_figures_charts_and_a_funnel() {
         .paid(&payment.header)
         .send()
         .expect(200);
+    rig.order(ARTICLE, "fresh")
+        .paid("no payment")
+        .send()
+        .refused(400, "invalid_payment");
     let console = SignedIn::open(&rig);
     let page = console.get("/operator").text();
     for shown in [
@@ -515,6 +519,8 @@ fn the_console_shows_figures_charts_and_a_funnel() {
         "Revenue by day: 0.03 USDC in 30 days",
         "<td class=\"num\">0.03 USDC</td>",
         "With a payment",
+        "<th scope=\"row\">Refused</th><td class=\"num\">1</td>",
+        "1 settled and 1 refused after ",
         "POST /v1/x402/access",
         "aria-label=\"Console\"",
     ] {
@@ -1210,6 +1216,27 @@ fn blocked_hosts_and_payment_links_are_changed_in_the_console() {
     ] {
         set(key, value).expect(400);
     }
+    // The operator stays in the console: the reason stands beside the field, which keeps what was typed.
+    let refused = console
+        .act(
+            "set-setting",
+            &[
+                ("key", "bundles.builder_link"),
+                ("value", "ftp://<nowhere>"),
+                ("back", "/operator/console/limits"),
+            ],
+        )
+        .expect(400)
+        .text();
+    for shown in [
+        "<h1>Limits</h1>",
+        "aria-invalid=\"true\">ftp://&lt;nowhere&gt;</textarea><strong class=\"trouble\">Nothing has changed",
+        "class=\"note bad\" role=\"alert\"><p>Nothing has changed",
+        "aria-label=\"Console\"",
+    ] {
+        assert!(refused.contains(shown), "{shown}: {refused}");
+    }
+    assert!(!refused.contains("well-formed HTTP"), "{refused}");
     let long = "a.example.org ".repeat(1_500);
     set("fetch.blocklist", &long).expect(400);
     // Nor from a page that is not ours.

@@ -21,6 +21,7 @@ use crate::app::{App, Shared};
 use crate::domain::code::Code;
 use crate::domain::refusal::Refusal;
 use crate::flows::operations::sign_in;
+use crate::http::call::Query;
 use crate::http::{Call, Reply};
 use crate::pages::console::{
     BACK_FIELD, Block, ConsoleView, HOME_PATH, TOKEN_FIELD, VIEWS_PATH, closed_page, is_view,
@@ -54,7 +55,7 @@ impl View {
 /// GET /operator: the Today view, or the sign-in form.
 pub async fn home(app: Shared, call: Call) -> Reply {
     match session(&app, &call).await {
-        Ok(session) => show_page(&app, &call, &session, "today").await,
+        Ok(session) => show_page(&app, &call, &session, "today", None).await,
         // The page exists (specification 4.5) and says why the console is disabled.
         Err(NotIn::Closed) => closed_with(&app, 200),
         // A link is used up by a click only: mail programs and chats open the links they show.
@@ -92,6 +93,7 @@ pub async fn view(app: Shared, call: Call) -> Reply {
                 &call,
                 &session,
                 call.param("name").unwrap_or_default(),
+                None,
             )
             .await
         }
@@ -165,11 +167,64 @@ pub async fn act(app: Shared, call: Call) -> Reply {
     }
     match acts::run(&app, name, &fields).await {
         Ok(()) => private(Reply::redirect(303, &back(field(BACK_FIELD), name))),
-        Err(refusal) => failure::page(&app, &refusal, &call),
+        Err(refusal) => refused_form(&app, &call, &session, &fields, &refusal).await,
     }
 }
 
-async fn show_page(app: &Shared, call: &Call, session: &Session, name: &str) -> Reply {
+/// A form whose act was refused.
+struct RefusedForm<'a> {
+    act: &'a str,
+    fields: &'a HashMap<String, String>,
+    /// Why, as a sentence.
+    message: &'a str,
+}
+
+impl RefusedForm<'_> {
+    /// What was typed.
+    fn field(&self, name: &str) -> &str {
+        self.fields
+            .get(name)
+            .map(|text| text.trim())
+            .unwrap_or_default()
+    }
+}
+
+/// The view that the form stands in, with the reason. What was typed stays in the fields of settings.
+async fn refused_form(
+    app: &Shared,
+    call: &Call,
+    session: &Session,
+    fields: &HashMap<String, String>,
+    refusal: &Refusal,
+) -> Reply {
+    let back = fields.get(BACK_FIELD).map(String::as_str);
+    let (path, query) = split_query(back.unwrap_or_default());
+    let view = match path.strip_prefix(VIEWS_PATH) {
+        Some(name) if is_view(name) => name,
+        _ => "today",
+    };
+    let refused = RefusedForm {
+        act: call.param("name").unwrap_or_default(),
+        fields,
+        message: &refusal.message,
+    };
+    let shown = Call {
+        path: crate::pages::console::path(view),
+        query: Query(query.to_owned()),
+        ..call.clone()
+    };
+    let mut reply = show_page(app, &shown, session, view, Some(&refused)).await;
+    reply.status = failure::status(refusal.code);
+    reply
+}
+
+async fn show_page(
+    app: &Shared,
+    call: &Call,
+    session: &Session,
+    name: &str,
+    refused: Option<&RefusedForm<'_>>,
+) -> Reply {
     if name == EXPORT {
         return exported(app, call);
     }
@@ -183,19 +238,25 @@ async fn show_page(app: &Shared, call: &Call, session: &Session, name: &str) -> 
         "reports" => upkeep::reports(app, call).await,
         "outbox" => upkeep::outbox(app, call).await,
         "data" => upkeep::data(app, call).await,
-        "limits" => limits::limits(app).await,
+        "limits" => limits::limits(app, refused).await,
         "health" => upkeep::health(app).await,
-        "config" => Ok(upkeep::config(app, call)),
+        "config" => Ok(upkeep::config(app, call, refused)),
         "changes" => upkeep::changes(app).await,
         _ => Err(Refusal::of(Code::NotFound)),
     };
     match made {
-        Ok(view) => framed(app, call, session, name, view),
+        Ok(view) => framed(app, call, session, (name, view), refused),
         Err(refusal) => failure::page(app, &refusal, call),
     }
 }
 
-fn framed(app: &App, call: &Call, session: &Session, name: &str, view: View) -> Reply {
+fn framed(
+    app: &App,
+    call: &Call,
+    session: &Session,
+    (name, view): (&str, View),
+    refused: Option<&RefusedForm<'_>>,
+) -> Reply {
     let Some(sessions) = &app.config.operator else {
         return closed(app);
     };
@@ -207,6 +268,7 @@ fn framed(app: &App, call: &Call, session: &Session, name: &str, view: View) -> 
         path: &here(call),
         title: &view.title,
         done,
+        trouble: refused.map(|refused| refused.message),
         paused_since: app.health.paused_since(),
         form_token: &sessions.form_token(session),
         blocks: view.blocks,
@@ -243,9 +305,13 @@ fn here(call: &Call) -> String {
     }
 }
 
+fn split_query(path: &str) -> (&str, &str) {
+    path.split_once('?').unwrap_or((path, ""))
+}
+
 /// Redirects only to views of the console.
 fn back(path: &str, done: &str) -> String {
-    let whole = path.split('?').next().unwrap_or_default();
+    let (whole, _) = split_query(path);
     let is_here = whole == HOME_PATH || whole.strip_prefix(VIEWS_PATH).is_some_and(is_view);
     let path = if is_here { path } else { HOME_PATH };
     let mark = if path.contains('?') { '&' } else { '?' };

@@ -48,7 +48,7 @@ fn row(app: &Shared, day: &CheckedDay) -> Vec<Cell> {
     let date = ledger::date(day.day);
     let can_compare = app.outside.chain.is_some() && day.day < app.now().day_number();
     vec![
-        Cell::Text(date.clone()),
+        Cell::Day(date.clone()),
         Cell::Number(ledger.sales.to_string()),
         Cell::Number(cents(Amount::from_units(ledger.revenue))),
         Cell::Number(cents(Amount::from_units(ledger.profit))),
@@ -112,7 +112,7 @@ fn missing(days: &[CheckedDay]) -> Option<Block> {
             .flat_map(|ledger_check| &ledger_check.missing)
         {
             rows.push(vec![
-                Cell::Text(ledger::date(*day)),
+                Cell::Day(ledger::date(*day)),
                 show::link(&json!({ "key": key }), "key", "payments"),
             ]);
         }

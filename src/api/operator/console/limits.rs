@@ -1,6 +1,6 @@
 //! Limits: blocked hosts, payment links, caches and rate limits. The configuration is reloaded from here.
 
-use crate::api::operator::console::{View, live};
+use crate::api::operator::console::{RefusedForm, View, live};
 use crate::app::{App, FETCHES_OF_DOMAIN_MAX, FETCHES_OF_PAYER_MAX, Shared};
 use crate::domain::figures::{grouped, size};
 use crate::domain::rate::{OF_DOMAIN, RateClass};
@@ -9,7 +9,10 @@ use crate::flows::operations::overrides::LiveKind;
 use crate::pages::console::{Block, Cell, Form};
 use crate::store::Snapshot;
 
-pub(super) async fn limits(app: &Shared) -> Result<View, Refusal> {
+pub(super) async fn limits(
+    app: &Shared,
+    refused: Option<&RefusedForm<'_>>,
+) -> Result<View, Refusal> {
     let (pages, page_bytes) = app.store.read(Snapshot::cached_pages).await?;
     let heading = |text: &str| Block::Heading(text.to_owned());
     let of = |used: u64, limit: u64| Cell::Text(format!("{} of {}", size(used), size(limit)));
@@ -49,7 +52,7 @@ pub(super) async fn limits(app: &Shared) -> Result<View, Refusal> {
                  and their subdomains are never fetched."
                     .to_owned(),
             ),
-            live::settings(app, "Blocked hosts and payment links", |kind| {
+            live::settings(app, refused, "Blocked hosts and payment links", |kind| {
                 matches!(kind, LiveKind::Hosts | LiveKind::Link)
             }),
             Block::Text(
@@ -66,7 +69,7 @@ pub(super) async fn limits(app: &Shared) -> Result<View, Refusal> {
                  starts with its full limit."
                     .to_owned(),
             ),
-            live::settings(app, "Limits on free requests", |kind| {
+            live::settings(app, refused, "Limits on free requests", |kind| {
                 matches!(kind, LiveKind::Quota(_))
             }),
             heading("Requests per minute"),

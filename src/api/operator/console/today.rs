@@ -74,10 +74,11 @@ fn numbers(app: &Shared, days: &[DayFigures]) -> Vec<Number> {
             change: change(week(0), week(7)),
         }
     };
-    let (mut asked, mut settled) = (0, 0);
+    let (mut asked, mut refused, mut settled) = (0, 0, 0);
     for product in Product::ALL {
-        let [(_, challenges), _, (_, ended)] = steps(app, product);
+        let [(_, challenges), _, (_, turned_away), (_, ended)] = steps(app, product);
         asked += challenges;
+        refused += turned_away;
         settled += ended;
     }
     vec![
@@ -93,7 +94,9 @@ fn numbers(app: &Shared, days: &[DayFigures]) -> Vec<Number> {
             label: "Conversion since start",
             value: percent(settled, asked),
             unit: "",
-            note: format!("{settled} settled after {asked} responses with 402"),
+            note: format!(
+                "{settled} settled and {refused} refused after {asked} responses with 402"
+            ),
             change: None,
         },
     ]
@@ -134,20 +137,19 @@ fn dollars(cents: u64) -> String {
     format!("{}.{:02}", cents / 100, cents % 100)
 }
 
-/// From the price to the settlement.
-fn steps(app: &Shared, product: Product) -> [(&'static str, u64); 3] {
+/// From the price to the settlement. A payment is refused or settled; one that the facilitator turned away is refused, too.
+fn steps(app: &Shared, product: Product) -> [(&'static str, u64); 4] {
     let payments = app.metrics.payments.counts();
-    let of = |outcome: Option<&str>| {
-        let of_product = payments.iter().filter(|(labels, _)| {
-            let is_meant = outcome.is_none_or(|name| labels.last() == Some(&name));
-            labels.first() == Some(&product.name()) && is_meant
-        });
-        of_product.map(|(_, count)| count).sum()
-    };
+    let of_product = payments.iter().filter(|(labels, _)| {
+        labels.first() == Some(&product.name()) && labels.last() == Some(&"settled")
+    });
+    let settled: u64 = of_product.map(|(_, count)| count).sum();
+    let refused = app.refusals.count(product);
     [
         ("402 responses", ledger::challenges(app, product)),
-        ("With a payment", of(None)),
-        ("Settled", of(Some("settled"))),
+        ("With a payment", settled + refused),
+        ("Refused", refused),
+        ("Settled", settled),
     ]
 }
 
@@ -329,8 +331,8 @@ fn attention(app: &Shared, found: &ledger::Today) -> Vec<Alert> {
         ),
         (
             of(&found.orders, "needs_review"),
-            ["paid order does", "paid orders do"],
-            "not match the lead.",
+            ["paid order needs", "paid orders need"],
+            "your review: no lead matches, or its amount or bundle differs.",
             ("Review", "orders?state=needs_review"),
         ),
         (

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::api::directory::documents::DESCRIPTION_VERSION;
 use crate::api::operator::console::show::{Asked, List};
-use crate::api::operator::console::{View, live, show, today};
+use crate::api::operator::console::{RefusedForm, View, live, show, today};
 use crate::api::operator::{self, data, export, mails};
 use crate::app::{App, Shared};
 use crate::domain::code::Code;
@@ -415,7 +415,7 @@ fn tag(text: &str, tone: Tone) -> Cell {
 }
 
 /// The effective settings; secrets are masked. Those that differ from their defaults, or all.
-pub(super) fn config(app: &App, call: &Call) -> View {
+pub(super) fn config(app: &App, call: &Call, refused: Option<&RefusedForm<'_>>) -> View {
     let is_all = call.query.get("show").as_deref() == Some("all");
     let effective = app.reloaded();
     let is_set = |origin: &str| !origin.is_empty() && origin != "default";
@@ -450,7 +450,7 @@ pub(super) fn config(app: &App, call: &Call) -> View {
                 "Shown on pages and in e-mails. Browsers cache pages for up to five minutes."
                     .to_owned(),
             ),
-            live::settings(app, "Contact and legal details", |kind| {
+            live::settings(app, refused, "Contact and legal details", |kind| {
                 matches!(kind, LiveKind::Text(_) | LiveKind::Page(_))
             }),
             Block::Heading("Effective settings".to_owned()),
