@@ -28,6 +28,15 @@ pub fn cents(amount: Amount) -> String {
     }
 }
 
+/// The label of a decision in a reader's words, the same on pages, in e-mails and in PDFs. Programs get the label itself.
+pub fn label_words(name: &str) -> String {
+    match name {
+        "unsupported" => "not stated".to_owned(),
+        "partially_supported" => "partly supported".to_owned(),
+        other => other.replace('_', " "),
+    }
+}
+
 /// Text at the beginning of a sentence.
 pub fn capitalized(text: &str) -> String {
     let mut characters = text.chars();

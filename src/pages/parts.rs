@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
 
 use crate::domain::amount::Amount;
-pub(super) use crate::domain::figures::{capitalized, cents};
+pub(super) use crate::domain::figures::{capitalized, cents, label_words};
 use crate::domain::time::UnixSeconds;
 use crate::pages::commands::{self, Item};
 use crate::pages::site::Site;
@@ -41,9 +41,11 @@ pub(super) fn tabs(name: &str, legend: &str, blocks: &[(&str, Markup)]) -> Marku
             legend { (legend) }
             @for (index, (label, _)) in blocks.iter().enumerate() {
                 input type="radio" name=(name) id=(id(index)) checked[index == 0];
-                label for=(id(index)) { (label) }
+                // The space keeps the labels apart where the page is read as text.
+                label for=(id(index)) { (label) } " "
             }
-            @for (_, block) in blocks { div { (block) } }
+            // Where the tabs are read as text, each block says which it is.
+            @for (label, block) in blocks { div { p.away { (label) ":" } (block) } }
         }
     }
 }
@@ -83,18 +85,22 @@ pub(super) fn what_to_install(site: &Site<'_>) -> Markup {
     }
 }
 
+/// What a verification came to: each check by its name, and whether it passes.
+pub(super) fn passed_checks(checks: &[(&str, bool)]) -> Markup {
+    html! {
+        ul.checks {
+            @for (id, passes) in checks {
+                li class=(if *passes { "pass" } else { "fail" }) {
+                    code { (id) } @if *passes { " passes" } @else { " fails" }
+                }
+            }
+        }
+    }
+}
+
 /// A decision's label, in its colour and with its sign, which the stylesheet draws.
 pub(super) fn label(name: &str) -> Markup {
     html! { span class={ "tag sign " (tone(name)) " " (name.replace('_', "-")) } { (label_words(name)) } }
-}
-
-/// A label in a reader's words.
-pub(super) fn label_words(name: &str) -> String {
-    match name {
-        "unsupported" => "not stated".to_owned(),
-        "partially_supported" => "partly supported".to_owned(),
-        other => other.replace('_', " "),
-    }
 }
 
 /// The colour of a decision's label, a class of the stylesheet.

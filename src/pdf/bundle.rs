@@ -4,6 +4,7 @@
 mod appendix;
 mod claims;
 
+use crate::domain::figures::label_words;
 use crate::evidence::bundle::decide::BundleLabel;
 use crate::evidence::bundle::{BundleReport, SourceLine};
 use crate::pdf::block::{Block, Span, Style, Table};
@@ -129,7 +130,7 @@ fn glance(report: &BundleReport) -> Block {
                 Style::SMALL.bold(),
             )],
             cell(name),
-            cell(spoken(label.name())),
+            cell(label_words(label.name())),
         ]
     });
     Block::Table(Table {
@@ -207,7 +208,7 @@ fn source_row(report: &BundleReport, source: &SourceLine) -> Vec<Vec<Span>> {
     };
     let finding = format!(
         "{}, {}",
-        spoken(label.name()),
+        label_words(label.name()),
         percent(source.confidence.unwrap_or_default())
     );
     vec![

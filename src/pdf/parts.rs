@@ -1,7 +1,7 @@
 //! The parts that both kinds of document are made of: the decision, quoted passages, risks, what stays open, and how to
 //! check it all.
 
-use crate::domain::figures::capitalized;
+use crate::domain::figures::{capitalized, label_words};
 use crate::evidence::Match;
 use crate::evidence::report::action::AgentAction;
 use crate::evidence::report::risks::Severity;
@@ -86,7 +86,7 @@ impl Opening<'_> {
 
     fn decision(&self) -> Block {
         let disputed = if self.disputed { " – disputed" } else { "" };
-        let label = capitalized(&spoken(self.label));
+        let label = capitalized(&label_words(self.label));
         let figures = format!(
             "{} that this label is right · {} that it is established · {}",
             percent(self.shares.0),

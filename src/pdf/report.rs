@@ -1,6 +1,6 @@
 //! The document of one Proof Pack report, and the same as a section of a bundle's.
 
-use crate::domain::figures::capitalized;
+use crate::domain::figures::{capitalized, label_words};
 use crate::evidence::bundle::SourceLine;
 use crate::evidence::report::Report;
 use crate::evidence::report::risks::RiskDetail;
@@ -49,7 +49,7 @@ pub(super) fn section(source: &SourceLine, report: &Report) -> Vec<Block> {
     let id = &source.id;
     let label = format!(
         "{} ({}) · {}",
-        capitalized(&spoken(report.decision.label.name())),
+        capitalized(&label_words(report.decision.label.name())),
         percent(report.confidence_score),
         spoken(report.agent_action.name())
     );

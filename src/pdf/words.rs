@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use krilla::metadata::DateTime;
 
-/// `partially_supported` as it is read.
+/// `conflict_of_interest` as it is read.
 pub(super) fn spoken(code: &str) -> String {
     code.replace('_', " ")
 }

@@ -624,6 +624,13 @@ fn a_report_is_shared_under_another_name_and_taken_back() {
     assert_eq!(shared["share_page"], format!("{BASE_URL}{page}"));
     let seen = rig.get(&page).expect(200);
     assert_eq!(seen.must("x-robots-tag"), "noindex");
+    // Who follows a link has no report's identifier.
+    let unknown = rig.get("/proof-pack/share/share_00").expect(404).text();
+    assert!(
+        unknown.contains("No report is shared under this name")
+            && !unknown.contains("begin with ppr_"),
+        "{unknown}"
+    );
     assert!(seen.text().contains(FERRY_CLAIM));
     assert!(
         !seen.text().contains(&id),

@@ -719,6 +719,16 @@ fn each_claim_of_a_text_is_checked_against_all_sources_and_the_report_is_kept() 
         .header("Accept", "text/html")
         .send();
     assert!(page.expect(200).text().contains("Checked text"));
+    let verified = rig
+        .ask("GET", &format!("{}?check=1", path(&report, "report_page")))
+        .header("Accept", "text/html")
+        .send()
+        .expect(200)
+        .text();
+    assert!(
+        verified.contains("</code> passes") && !verified.contains("</code> fails"),
+        "{verified}"
+    );
     rig.get(&format!("{}/pdf", path(&report, "report_url")))
         .expect(404);
     // The source of a report that is kept is read again without a fetch.

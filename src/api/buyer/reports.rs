@@ -190,7 +190,7 @@ pub async fn page(app: Shared, call: Call) -> Reply {
         let retained = find(&app, &call).await?;
         match retained.product() {
             Product::ProofBundle => bundle_page(&app, &retained).await,
-            Product::Check => check_page(&app, &retained).await,
+            Product::Check => check_page(&app, &call, &retained).await,
             _ => report_page(&app, &call, &retained).await,
         }
     };
@@ -201,7 +201,8 @@ pub async fn page(app: Shared, call: Call) -> Reply {
 }
 
 /// The page of a checked text.
-async fn check_page(app: &Shared, retained: &Retained) -> Result<Reply, Refusal> {
+async fn check_page(app: &Shared, call: &Call, retained: &Retained) -> Result<Reply, Refusal> {
+    let checks = requested_checks(app, call, retained).await?;
     let report = reports::read_check(app, retained).await?;
     let texts = frame::Texts::of(app);
     let id = retained.id();
@@ -211,6 +212,7 @@ async fn check_page(app: &Shared, retained: &Retained) -> Result<Reply, Refusal>
         path: &format!("/proof-pack/reports/{id}"),
         report: &report,
         json: Some(&json),
+        checks: checks.as_deref(),
     };
     let html = pages::buyer::check::page(&view);
     let page = frame::with_page_headers(Reply::html(200, html));
@@ -250,6 +252,9 @@ pub async fn sample_page(app: Shared, call: Call) -> Reply {
     }
 }
 
+const NOT_SHARED: &str =
+    "No report is shared under this name. Its owner may have stopped sharing it.";
+
 /// GET /proof-pack/share/{slug}: a shared report, without its identifier.
 pub async fn shared_page(app: Shared, call: Call) -> Reply {
     let slug = call.param("slug").unwrap_or_default();
@@ -264,6 +269,10 @@ pub async fn shared_page(app: Shared, call: Call) -> Reply {
     };
     match outcome.await {
         Ok(page) => page,
+        // Readers have a name, not a report's identifier.
+        Err(refusal) if refusal.code == Code::ReportNotFound => {
+            failure::page(&app, &Refusal::new(Code::NotFound, NOT_SHARED), &call)
+        }
         Err(refusal) => failure::page(&app, &refusal, &call),
     }
 }
@@ -384,6 +393,20 @@ fn share_json(app: &App, id: ReportId, sharing: Option<(store::Shared, Listing)>
     })
 }
 
+/// The outcome of `?check=`: each check by its name, and whether it passes.
+async fn requested_checks(
+    app: &Shared,
+    call: &Call,
+    retained: &Retained,
+) -> Result<Option<Vec<(&'static str, bool)>>, Refusal> {
+    if call.query.get("check").is_none() {
+        return Ok(None);
+    }
+    let found = reports::check(app, retained).await?.checks;
+    let found = found.iter().map(|check| (check.id, check.matches));
+    Ok(Some(found.collect()))
+}
+
 /// The page of a report, with the answer to `?question=` and the outcome of `?check=`.
 async fn report_page(app: &Shared, call: &Call, retained: &Retained) -> Result<Reply, Refusal> {
     let question = call
@@ -395,18 +418,7 @@ async fn report_page(app: &Shared, call: &Call, retained: &Retained) -> Result<R
         Some(question) => Some(reports::ask(app, retained, &question).await?),
         None => None,
     };
-    let checks = match call.query.get("check") {
-        Some(_) => {
-            let found = reports::check(app, retained).await?.checks;
-            Some(
-                found
-                    .iter()
-                    .map(|check| (check.id, check.matches))
-                    .collect(),
-            )
-        }
-        None => None,
-    };
+    let checks = requested_checks(app, call, retained).await?;
     // Read last, so that a waiting request holds no report in memory.
     let report = reports::read(app, retained).await?;
     // Reports from before the text was stored are shown without it.

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use crate::domain::time::UnixSeconds;
 use crate::evidence::check::{
-    CheckCitation, CheckReport, CheckedClaim, Correction, SCORE_DEFINITION,
+    CheckCitation, CheckCounts, CheckReport, CheckedClaim, Correction, SCORE_DEFINITION,
 };
 use crate::pages::buyer::report::evidence::{figure_from, relation_tone, severity};
 use crate::pages::layout::{Layout, layout};
@@ -20,6 +20,8 @@ pub struct CheckView<'a> {
     pub report: &'a CheckReport,
     /// The path of the report as JSON, if this reader may know it.
     pub json: Option<&'a str>,
+    /// The result of a verification, if the reader requested one.
+    pub checks: Option<&'a [(&'static str, bool)]>,
 }
 
 pub fn page(view: &CheckView<'_>) -> String {
@@ -44,6 +46,19 @@ pub fn page(view: &CheckView<'_>) -> String {
             (hashes(view))
         },
     )
+}
+
+/// How many claims the sources support, in words: a mean reads like a share of the claims and is none.
+fn tally(counts: &CheckCounts) -> String {
+    let (supported, all) = (counts.supported, counts.need_grounding);
+    let partly = counts.partially_supported;
+    match (all, partly) {
+        (0, _) => "No claim needs a source".to_owned(),
+        (1, 0) => format!("{supported} of 1 claim supported"),
+        (1, _) => "1 claim partly supported".to_owned(),
+        (_, 0) => format!("{supported} of {all} claims supported"),
+        _ => format!("{supported} of {all} claims supported, {partly} partly"),
+    }
 }
 
 /// The colour of the whole: that of the worst label.
@@ -71,10 +86,7 @@ fn verdict(report: &CheckReport) -> Markup {
     html! {
         div class={ "verdict " (tone(report)) } {
             .head {
-                @match report.score {
-                    Some(score) => span { (parts::share("Share of the claims that the sources support", score)) " supported" },
-                    None => span { "No score" },
-                }
+                span { strong { (tally(counts)) } }
             }
             p.answer { (report.summary) }
             @if report.truncated { p { "The text was not checked to its end." } }
@@ -88,7 +100,11 @@ fn verdict(report: &CheckReport) -> Markup {
                     @if others > 0 { span { (others) @if others == 1 { " needs" } @else { " need" } " no source" } }
                 }
                 dt { "For agents" } dd { code { (report.agent_action) } }
-                dt { "Score" } dd { (SCORE_DEFINITION.replace("partially_supported", &parts::label_words("partially_supported"))) }
+                dt { "Score" }
+                dd {
+                    @if let Some(score) = report.score { (parts::share("Score of the text", score)) ". " } @else { "No score. " }
+                    (SCORE_DEFINITION.replace("partially_supported", &parts::label_words("partially_supported")))
+                }
                 dt { "Depth" } dd { (report.depth) ": " (report.depth.reads()) }
                 dt { "Checked" } dd { (parts::time(UnixSeconds(report.created_at))) }
                 @if let Some(links) = &report.links {
@@ -299,7 +315,13 @@ fn hashes(view: &CheckView<'_>) -> Markup {
             dt { "Checked text" } dd { span.hash { (report.text_sha256) } }
             @for source in &report.sources { dt { "Source " (source.id) } dd { span.hash { (source.content_sha256) } } }
         }
-        @if let Some(path) = view.json { .actions { a.button.quiet href=(path) { "JSON" } } }
+        @if let Some(path) = view.json {
+            .actions {
+                a.button.quiet href={ (view.path) "?check=1#verify" } { "Verify on the server" }
+                a.button.quiet href=(path) { "JSON" }
+            }
+        }
+        @if let Some(checks) = view.checks { (parts::passed_checks(checks)) }
     }
 }
 
@@ -315,6 +337,7 @@ mod tests {
             path: "/check/ppr_x",
             report,
             json: Some("/v1/check/ppr_x"),
+            checks: None,
         })
     }
 
@@ -342,6 +365,25 @@ mod tests {
         let report = example();
         let whole: String = runs(&report).into_iter().map(|(piece, _)| piece).collect();
         assert_eq!(whole, report.text);
+    }
+
+    #[test]
+    fn the_head_counts_claims_in_words() {
+        for (supported, partly, all, expected) in [
+            (0, 0, 0, "No claim needs a source"),
+            (1, 0, 1, "1 of 1 claim supported"),
+            (0, 1, 1, "1 claim partly supported"),
+            (0, 1, 2, "0 of 2 claims supported, 1 partly"),
+            (3, 0, 5, "3 of 5 claims supported"),
+        ] {
+            let counts = CheckCounts {
+                supported,
+                partially_supported: partly,
+                need_grounding: all,
+                ..CheckCounts::default()
+            };
+            assert_eq!(tally(&counts), expected);
+        }
     }
 
     #[test]

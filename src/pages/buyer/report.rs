@@ -126,8 +126,9 @@ fn verdict(report: &Report) -> Markup {
                 @if let Some(measured) = &decision.reliability {
                     dt { "Reliability" }
                     dd {
-                        "This label was right in " (format!("{:.0}", measured.right_share * 100.0)) " % of " (measured.rows)
-                        " such questions (measured " (parts::day(&measured.measured_on)) ")"
+                        "In tests, this label was right in " (format!("{:.0}", measured.right_share * 100.0)) " % of "
+                        (measured.rows) " such questions (measured " (parts::day(&measured.measured_on)) "). That is an "
+                        "average over many pages; the confidence above is the engine’s estimate for this page alone."
                     }
                 }
                 @if let Some(depth) = report.analysis.depth {
@@ -219,15 +220,7 @@ fn checking(view: &ReportView<'_>, api: &Api<'_>) -> Markup {
             @if let Some(pdf) = api.pdf { a.button.quiet href=(pdf) { "PDF" } }
         }
         output #recomputed {}
-        @if let Some(checks) = &view.checks {
-            ul.checks {
-                @for (id, passes) in checks {
-                    li class=(if *passes { "pass" } else { "fail" }) {
-                        code { (id) } @if *passes { " passes" } @else { " fails" }
-                    }
-                }
-            }
-        }
+        @if let Some(checks) = &view.checks { (parts::passed_checks(checks)) }
         script data-report=(api.path) data-unhashed=(api.unhashed) { (PreEscaped(VERIFY_SCRIPT)) }
     }
 }
@@ -268,7 +261,7 @@ fn citing(view: &ReportView<'_>) -> Markup {
         },
         report.target_url,
         report.question,
-        report.decision.label.name().replace('_', " "),
+        parts::label_words(report.decision.label.name()),
         view.site.url(view.path),
         report.source_hash,
         report.result_hash,

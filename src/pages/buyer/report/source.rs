@@ -114,13 +114,53 @@ fn block_markup(text: &str, block: &Block, citations: &[Citation]) -> Markup {
         @match block.kind {
             Kind::Heading => p.heading { (with_marks(text, block.at.clone(), citations)) },
             Kind::Paragraph => p { (with_marks(text, block.at.clone(), citations)) },
-            Kind::List => ul { @for line in lines() { li { (with_marks(text, line, citations)) } } },
+            Kind::List => @for (number, items) in runs(text, lines()) {
+                @match number {
+                    Some(first) => ol start=(first) { (list_items(text, &items, citations)) },
+                    None => ul { (list_items(text, &items, citations)) },
+                }
+            },
             Kind::Code => pre { @for line in lines() { (text[line].trim_end()) "\n" } },
             Kind::Table => table { tbody {
                 @for line in lines().into_iter().filter(|line| !is_rule(&text[line.clone()])) { (row(text, &line, citations)) }
             } },
         }
     }
+}
+
+/// The items of a list as its author marked them: those with numbers go on counting from the first one's.
+fn runs(text: &str, lines: Vec<Range<usize>>) -> Vec<(Option<u32>, Vec<Range<usize>>)> {
+    let mut runs: Vec<(Option<u32>, Vec<Range<usize>>)> = Vec::new();
+    for line in lines {
+        let words = text[line.clone()].trim_start();
+        let number = number_of_item(words);
+        let is_item = number.is_some() || is_bullet(words);
+        match runs.last_mut() {
+            // The line goes on with the item before it.
+            Some((_, items)) if !is_item => match items.last_mut() {
+                Some(item) => item.end = line.end,
+                None => items.push(line),
+            },
+            Some((first, items)) if follows(*first, items.len(), number) => items.push(line),
+            _ => runs.push((number, vec![line])),
+        }
+    }
+    runs
+}
+
+/// Whether an item goes on with a list that began with `first` and has so many items.
+fn follows(first: Option<u32>, items: usize, number: Option<u32>) -> bool {
+    match (first, number) {
+        (None, None) => true,
+        // Markdown lets every item say 1.
+        (Some(1), Some(1)) => true,
+        (Some(first), Some(number)) => usize::try_from(number.wrapping_sub(first)) == Ok(items),
+        _ => false,
+    }
+}
+
+fn list_items(text: &str, items: &[Range<usize>], citations: &[Citation]) -> Markup {
+    html! { @for item in items { li { (with_marks(text, item.clone(), citations)) } } }
 }
 
 /// A row is cited as a whole.
@@ -258,14 +298,23 @@ impl Kind {
     }
 }
 
+/// The number of `7. An item`.
+fn number_of_item(line: &str) -> Option<u32> {
+    let (digits, _) = line.split_once(". ")?;
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| is_number)
+}
+
+fn is_bullet(line: &str) -> bool {
+    ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark))
+}
+
 fn kind(line: &str, in_fence: bool) -> Kind {
-    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     match line {
         line if in_fence || line.starts_with("```") => Kind::Code,
         line if line.starts_with('#') => Kind::Heading,
         line if line.starts_with('|') => Kind::Table,
-        line if ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark)) => Kind::List,
-        line if digits > 0 && line[digits..].starts_with(". ") => Kind::List,
+        line if is_bullet(line) || number_of_item(line).is_some() => Kind::List,
         _ => Kind::Paragraph,
     }
 }
@@ -315,6 +364,20 @@ mod tests {
         assert!(shown.contains("It was 1,190 MWh.</mark> Three."), "{shown}");
         assert!(shown.contains("1 more paragraph<"), "{shown}");
         assert!(shown.contains("Five &amp; &lt;b&gt;."), "{shown}");
+    }
+
+    #[test]
+    fn numbered_items_keep_their_numbers() {
+        let text = "3. Three\n4. Four\ngoes on\n- a bullet\n5. Five\n\n1. All\n1. ones";
+        let shown = source_section(text).into_string();
+        for part in [
+            "<ol start=\"3\"><li>Three </li><li>Four goes on </li></ol>",
+            "<ul><li>a bullet </li></ul>",
+            "<ol start=\"5\"><li>Five </li></ol>",
+            "<ol start=\"1\"><li>All </li><li>ones</li></ol>",
+        ] {
+            assert!(shown.contains(part), "{part}: {shown}");
+        }
     }
 
     #[test]
