@@ -94,7 +94,7 @@ pub struct ErrorCode<'a> {
     pub next_step: &'a str,
 }
 
-const CONTENTS: [(&str, &str); 13] = [
+const CONTENTS: [(&str, &str); 14] = [
     ("start", "Start here"),
     ("tiers", "Tiers"),
     ("packs", "Packs"),
@@ -104,6 +104,7 @@ const CONTENTS: [(&str, &str); 13] = [
     ("answer", "Page response"),
     ("report", "Report"),
     ("retry", "Retry credits"),
+    ("purchases", "Read purchases again"),
     ("transfers", "Direct transfers"),
     ("signatures", "Signed offers and receipts"),
     ("errors", "Errors"),

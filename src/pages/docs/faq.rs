@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use crate::domain::bundle::Bundle;
+use crate::domain::check::CheckDepth;
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::pages::layout::{Layout, layout};
@@ -59,7 +60,8 @@ fn buying(site: &Site<'_>) -> Vec<Question> {
             "What does it cost?",
             html! { p {
                 "A page from " (cheapest) " USDC, or " (cents(Tier::default().price())) " USDC at the default tier; a Proof Pack from "
-                (quick) " to " (deep) " USDC; an Evidence Bundle from " (scout) " USD. "
+                (quick) " to " (deep) " USDC; an Evidence Bundle from " (scout) " USDC; a check of a text from "
+                (cents(CheckDepth::Quick.price())) " USDC for each source. "
                 a href="/pricing" { "All prices and a cost estimate" } "."
             } },
         ),

@@ -100,7 +100,7 @@ fn cli(site: &Site<'_>, item: Item<'_>) -> Markup {
         @match site.download.and_then(parts::safe_href) {
             Some(download) => p { a href=(download) { "Download context402" } " and put it into your " code { "PATH" } "." },
             None => {
-                p { "Build it with Rust from its source code; that takes about ten minutes:" }
+                p { "Build it with Rust from its source code; that takes about 5 minutes on 2 cores:" }
                 (parts::code("Install", "cargo install --locked --path ."))
             },
         }

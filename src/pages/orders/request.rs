@@ -208,7 +208,7 @@ fn contact_field(name: &str, label: &str, typed: &str) -> Markup {
 
 fn question_field(typed: &str) -> Markup {
     html! {
-        label for="question" { "Question or claim" }
+        label for="question" { "Question or claim (optional)" }
         .row {
             input #question name="question" type="text" maxlength=(QUESTION_CHARACTERS_MAX) autocomplete="off"
                 value=(typed);
@@ -219,7 +219,7 @@ fn question_field(typed: &str) -> Markup {
 /// The fields that both requests end with.
 fn rest(form: &Form<'_>) -> Markup {
     html! {
-        label for="use_case" { "Use case" }
+        label for="use_case" { "Use case (optional)" }
         .row {
             textarea #use_case name="use_case" rows="2" maxlength=(NOTES_CHARACTERS_MAX) { (form.use_case) }
         }
