@@ -39,7 +39,7 @@ pub struct Endpoint<'a> {
     pub method: &'a str,
     pub path: &'a str,
     pub summary: &'a str,
-    /// Such as `0.012 to 0.05 USDC`; `None` is free.
+    /// Such as `0.10 to 1.00 USDC`; `None` is free.
     pub price: Option<String>,
     /// Its query parameters.
     pub query: Vec<Parameter<'a>>,

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::app::App;
+use crate::domain::figures::cents;
 use crate::domain::level::Level;
 use crate::flows::sale::verified::{self, Reads};
 use crate::x402::eip3009::{self, Domain, SignatureError};
@@ -153,7 +154,7 @@ fn payment(app: &App, decoded: &[u8]) -> Vec<Finding> {
     };
     let mut findings = vec![match outcome {
         Ok(_) => {
-            let (name, price) = (level.name(), level.price());
+            let (name, price) = (level.name(), cents(level.price()));
             let word = level.product().level_word();
             finding(
                 Verdict::Good,
@@ -267,7 +268,7 @@ fn challenge(app: &App, value: &Value) -> Vec<Finding> {
             finding(Verdict::Wrong, "invalid_payload", "accepts is empty: there is no payment option.")
         }
         (_, Some(level)) => {
-            let (name, price) = (level.name(), level.price());
+            let (name, price) = (level.name(), cents(level.price()));
             let word = level.product().level_word();
             let message = format!("This is our current challenge for the {word} {name} ({price} USDC).");
             finding(Verdict::Good, "terms", message)

@@ -61,7 +61,7 @@ pub fn page(view: &CheckoutView<'_>) -> String {
 }
 
 fn kept_quote(view: &CheckoutView<'_>, quote: &KeptQuote<'_>) -> Markup {
-    let (level, price) = (quote.level, quote.level.price());
+    let (level, price) = (quote.level, parts::usdc(quote.level.price()));
     let item = Item {
         target_url: quote.target_url,
         level,
@@ -74,13 +74,13 @@ fn kept_quote(view: &CheckoutView<'_>, quote: &KeptQuote<'_>) -> Markup {
     };
     html! {
         p.kicker { "Quote valid until " (parts::time(quote.expires_at)) }
-        h1 { "Your quote: " (price) " USDC" }
+        h1 { "Your quote: " (price) }
         dl.facts {
             dt { "Page" } dd { (parts::foreign_link(quote.target_url)) }
             @if let Some(question) = quote.question { dt { "Question" } dd { (question) } }
             dt { @match level.product() { Product::Context => "Tier", _ => "Pack" } }
             dd { strong { (level.name()) } ": " (price_lists::in_words(level, view.site.has_model)) }
-            dt { "Price" } dd { (price) " USDC on " (view.site.network_name()) }
+            dt { "Price" } dd { (price) " on " (view.site.network_name()) }
             dt { "Created" } dd { (parts::time(quote.created_at)) }
             dt { "Quote" } dd { code { (view.quote_id) } }
         }

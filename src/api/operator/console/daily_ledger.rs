@@ -67,7 +67,7 @@ fn contradicted((payments, units): (u64, u64)) -> Cell {
     match payments {
         0 => Cell::Nothing,
         _ => Cell::Tag {
-            text: format!("{payments}, {} USDC", Amount::from_units(units)),
+            text: format!("{payments}, {} USDC", cents(Amount::from_units(units))),
             tone: Tone::Bad,
         },
     }
@@ -83,7 +83,7 @@ fn compared(ledger_check: &LedgerCheck) -> Cell {
             text: format!(
                 "{} missing, {} USDC",
                 ledger_check.missing_payments,
-                Amount::from_units(ledger_check.missing_units)
+                cents(Amount::from_units(ledger_check.missing_units))
             ),
             tone: Tone::Bad,
         },
@@ -96,7 +96,7 @@ fn beyond(ledger_check: &LedgerCheck) -> Cell {
         0 => Cell::Nothing,
         transfers => Cell::Text(format!(
             "{} USDC in {transfers} transactions",
-            Amount::from_units(ledger_check.foreign_units)
+            cents(Amount::from_units(ledger_check.foreign_units))
         )),
     }
 }
