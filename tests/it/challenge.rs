@@ -291,14 +291,9 @@ fn a_challenge_for_a_request_that_cannot_be_served_says_why() {
             "body.unknown: ",
         ),
         (
-            ACCESS,
-            "{\"target_url\":\"http://10.0.0.1/\"}".to_owned(),
-            "public",
-        ),
-        (
             PROOF_PACK,
-            "{\"target_url\":\"ftp://example.com/\"}".to_owned(),
-            "http",
+            format!("{page},\"tier\":\"fresh\"}}"),
+            "body.tier: ",
         ),
     ] {
         let told = told(path, &body);

@@ -22,7 +22,7 @@ use crate::domain::refusal::{Refusal, With};
 use crate::domain::requests::PaidBody;
 use crate::domain::schema::ValidationError;
 use crate::domain::tier::Tier;
-use crate::flows::quotes::{bundles, offers};
+use crate::flows::quotes::offers;
 use crate::flows::sale;
 use crate::flows::sale::refusals::{self, PaidAttempt};
 use crate::flows::sale::request::PaidRequest;
@@ -133,7 +133,7 @@ fn unpaid(app: &Shared, call: &Call, product: Product, stated: Stated) -> Reply 
              sign, because a payment for this request is refused as it stands."
         ))
     } else {
-        unservable(app, call, product).map(|why| {
+        unservable(call, product).map(|why| {
             format!(
                 "This request cannot be served as it stands. {why} Correct it before you sign, because a payment for it \
                  is refused."
@@ -150,13 +150,13 @@ fn unpaid(app: &Shared, call: &Call, product: Product, stated: Stated) -> Reply 
     challenge::required(app, item.level, &app.offers.challenge_because(item, &error))
 }
 
-/// Why a payment for this request would be refused, as far as the request alone shows it: no name is looked up and nothing
-/// is read. A body without members is a directory's probe.
-fn unservable(app: &Shared, call: &Call, product: Product) -> Option<String> {
+/// Why a payment for this request would be refused, as far as the shape of its body shows it: a challenge is to be cheap. A
+/// body without members is a directory's probe.
+fn unservable(call: &Call, product: Product) -> Option<String> {
     if matches!(call.body.trim_ascii(), b"" | b"{}") {
         return None;
     }
-    let refusal = check_servable(app, call, product).err()?;
+    let refusal = check_shape(call, product).err()?;
     let why = match &refusal.with {
         With::Validation(errors) => errors.first().map(in_words),
         _ => None,
@@ -179,18 +179,10 @@ fn in_words(error: &ValidationError) -> String {
     format!("{}: {}.", place.join("."), error.msg.trim_end_matches('.'))
 }
 
-fn check_servable(app: &Shared, call: &Call, product: Product) -> Result<(), Refusal> {
+fn check_shape(call: &Call, product: Product) -> Result<(), Refusal> {
     check_media_type(call)?;
     let body = PaidBody::read(product, &call.body).map_err(Refusal::validation)?;
-    let stated = stated_level(call, product, &body)?;
-    let bought = purchase(app, &body, stated)?;
-    // Of several sources some may be refused.
-    match &bought {
-        Purchase::Context(_) | Purchase::ProofPack(_) => {
-            bundles::readable(app, bought.target_url()).map(drop)
-        }
-        Purchase::Pages(_) | Purchase::ProofBundle(_) | Purchase::Check(_) => Ok(()),
-    }
+    stated_level(call, product, &body).map(drop)
 }
 
 async fn sell(

@@ -10,25 +10,20 @@ use crate::app::{App, Row, Shared};
 use crate::http::{Call, Reply};
 use crate::pages::assets::ICON_PATH;
 
+const X402_EXTENSION: &str =
+    "https://github.com/google-agentic-commerce/a2a-x402/blob/main/spec/v0.2";
+
 /// GET /.well-known/agent-card.json and /.well-known/agent.json.
 pub async fn card(app: Shared, call: Call) -> Reply {
     made_once(&app, &call, |app| document(card_json(app)))
 }
 
-/// It declares no x402 extension of A2A: a client that activates one pays inside of messages, and ours take no payment.
 fn card_json(app: &App) -> Value {
     let interface = app.url(A2A_PATH);
-    let description = format!(
-        "{}. The skills are HTTP endpoints and MCP tools that take x402 version 2 payments ({}). A message is answered with \
-         prices and requests; it is free and buys nothing. Contact: {}",
-        env!("CARGO_PKG_DESCRIPTION"),
-        app.url("/discovery/resources"),
-        contact(app),
-    );
     json!({
         "protocolVersion": "0.3.0",
         "name": app.config.service_name,
-        "description": description,
+        "description": env!("CARGO_PKG_DESCRIPTION"),
         "url": interface,
         "preferredTransport": "JSONRPC",
         "additionalInterfaces": [{"url": interface, "transport": "JSONRPC"}],
@@ -43,7 +38,11 @@ fn card_json(app: &App) -> Value {
         "iconUrl": app.url(ICON_PATH),
         "capabilities": {
             "streaming": false, "pushNotifications": false, "extendedAgentCard": false,
-            "extensions": [],
+            "extensions": [{
+                "uri": X402_EXTENSION, "required": false,
+                "description": "Paid operations are HTTP endpoints and MCP tools that take x402 version 2 payments.",
+                "params": {"resources": app.url("/discovery/resources"), "contact": contact(app)},
+            }],
         },
         "defaultInputModes": ["text/plain", "application/json"],
         "defaultOutputModes": ["application/json", "text/markdown"],
