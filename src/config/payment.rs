@@ -6,9 +6,10 @@ use url::Url;
 
 use crate::config::settings::FACILITATOR_EXAMPLE;
 use crate::config::web::refuse_example;
-use crate::config::{ConfigError, Resolved, Secret};
+use crate::config::{ConfigError, Origin, Resolved, Secret};
 use crate::domain::evm::{Address, Network};
 use crate::outside::facilitator::PassesOn;
+use crate::x402::payer::usdc;
 
 #[derive(Clone, Debug)]
 pub struct Payment {
@@ -103,6 +104,7 @@ pub(in crate::config) fn payment(resolved: &Resolved) -> Result<Payment, ConfigE
         "an EVM network such as eip155:8453",
         Network::parse,
     )?;
+    refuse_token_of_another_network(resolved, network)?;
     let contract = "the token's address: 0x and 40 hex digits, not all of them 0; in mixed case its EIP-55 checksum \
                     must be right";
     let vault = "your receiving address, whose key you hold: 0x and 40 hex digits, not all of them 0 and not the \
@@ -138,6 +140,65 @@ pub(in crate::config) fn payment(resolved: &Resolved) -> Result<Payment, ConfigE
             somebody(text).filter(|address| *address != asset)
         })?,
     })
+}
+
+/// Base, which the default token belongs to.
+const DEFAULT_NETWORK: Network = Network(8_453);
+
+/// The name in the EIP-712 domain of USDC's contract, on the networks where we know the contract.
+fn usdc_name(network: Network) -> &'static str {
+    match network {
+        Network(84_532) => "USDC",
+        _ => "USD Coin",
+    }
+}
+
+/// The default token is a contract on Base: on another network nothing, or something else, is at its address, and every
+/// payment would fail. The token decides what a payment is worth, so it is not chosen silently.
+fn refuse_token_of_another_network(
+    resolved: &Resolved,
+    network: Network,
+) -> Result<(), ConfigError> {
+    let is_default = |key: &str| {
+        let found = resolved.get(key);
+        found.is_some_and(|(_, origin)| *origin == Origin::Default)
+    };
+    if network == DEFAULT_NETWORK {
+        return Ok(());
+    }
+    let mut known = usdc().into_iter();
+    let known = known.find(|(of, _)| *of == network).map(|(_, asset)| asset);
+    let name = usdc_name(network);
+    if is_default("payment.asset") {
+        let advice = match known {
+            Some(asset) => format!(
+                "for USDC on {network}, set payment.asset = \"{asset}\" and payment.asset_name = \"{name}\""
+            ),
+            None => "set payment.asset to the token's contract on that network, and payment.asset_name to the name in \
+                     its EIP-712 domain"
+                .to_owned(),
+        };
+        return Err(ConfigError::of(
+            "payment.network",
+            format!(
+                "payment.network = \"{network}\" needs payment.asset, whose default is USDC on Base: {advice}"
+            ),
+        ));
+    }
+    let asset = resolved
+        .optional("payment.asset")
+        .and_then(Address::parse_checksummed);
+    let differs = resolved.optional("payment.asset_name") != Some(name);
+    if known.is_some() && asset == known && differs && is_default("payment.asset_name") {
+        return Err(ConfigError::of(
+            "payment.network",
+            format!(
+                "payment.network = \"{network}\" needs payment.asset_name = \"{name}\", the name in the EIP-712 domain of \
+                 USDC there: with the default, every payment fails"
+            ),
+        ));
+    }
+    Ok(())
 }
 
 /// Background if the facilitator settles on a configured chain, else off.

@@ -31,7 +31,10 @@ const LAYERS: &[(&str, &[&str])] = &[
         "outside",
         &["domain", "markdown", "signing", "sync", "x402"],
     ),
-    ("config", &["domain", "limits", "outside", "signing"]),
+    (
+        "config",
+        &["domain", "limits", "outside", "signing", "x402"],
+    ),
     (
         "state",
         &[

@@ -172,6 +172,41 @@ fn the_chain_s_address_never_shows_its_key() {
     );
 }
 
+/// The token of Base stayed with another network, where every payment fails.
+#[test]
+fn another_network_has_another_token() {
+    let with = |lines: &str| format!("{PUBLIC}{lines}");
+    let sepolia = "network = \"eip155:84532\"\n";
+    refused(
+        "sepolia",
+        &with(sepolia),
+        "config.toml, line 5: payment.network = \"eip155:84532\" needs payment.asset, whose default is USDC on Base: for \
+         USDC on eip155:84532, set payment.asset = \"0x036CbD53842c5426634e7929541eC2318f3dCF7e\" and payment.asset_name \
+         = \"USDC\"",
+    );
+    let usdc = "asset = \"0x036CbD53842c5426634e7929541eC2318f3dCF7e\"\n";
+    refused(
+        "sepolia-name",
+        &with(&format!("{sepolia}{usdc}")),
+        "needs payment.asset_name = \"USDC\"",
+    );
+    let whole = with(&format!("{sepolia}{usdc}asset_name = \"USDC\"\n"));
+    assert!(load("sepolia-whole", &whole, &[]).is_ok());
+    refused(
+        "ethereum",
+        &with("network = \"eip155:1\"\n"),
+        "set payment.asset = \"0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48\" and payment.asset_name = \"USD Coin\"",
+    );
+    refused(
+        "elsewhere",
+        &with("network = \"eip155:31337\"\n"),
+        "set payment.asset to the token's contract on that network",
+    );
+    let own =
+        "network = \"eip155:31337\"\nasset = \"0x036CbD53842c5426634e7929541eC2318f3dCF7e\"\n";
+    assert!(load("own-token", &with(own), &[]).is_ok());
+}
+
 /// What is paid to nobody, or to the token itself, is lost; and without its domain no payment is good.
 #[test]
 fn money_is_not_sent_where_nobody_has_it() {
