@@ -14,33 +14,65 @@ const EXPLAINED_CHARACTERS_MAX: usize = 400;
 pub(in crate::cli) fn of(reply: &SellerReply) -> String {
     let body: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
     let error = &body["error"];
-    let known = [&error["message"], &body["detail"][0]["msg"], error];
     // A 402's body has only a code for programs.
     let explained = reply.header(PAYMENT_ERROR);
-    let text = match explained.or_else(|| known.into_iter().find_map(Value::as_str)) {
-        Some(message) => [message, error["next_step"].as_str().unwrap_or_default()].join(" "),
-        None => String::from_utf8_lossy(&reply.body).into_owned(),
+    let mistakes = mistakes(&body["detail"]);
+    let message = [&error["message"], error]
+        .into_iter()
+        .find_map(Value::as_str);
+    let text = match (explained, &mistakes, message) {
+        // The general message of a 422 only says that there are mistakes.
+        (None, Some(mistakes), _) => mistakes.clone(),
+        (Some(message), ..) | (None, None, Some(message)) => {
+            [message, error["next_step"].as_str().unwrap_or_default()].join(" ")
+        }
+        (None, None, None) => String::from_utf8_lossy(&reply.body).into_owned(),
     };
     let mut told = format!("the seller returned {}", reply.status);
     if let Some(code) = error["code"].as_str() {
         told.push_str(&format!(" ({code})"));
     }
     let words: Vec<_> = text.split_whitespace().collect();
-    let characters_max = match explained {
-        Some(_) => EXPLAINED_CHARACTERS_MAX,
-        None => SHOWN_CHARACTERS_MAX,
+    let characters_max = match explained.is_some() || mistakes.is_some() {
+        true => EXPLAINED_CHARACTERS_MAX,
+        false => SHOWN_CHARACTERS_MAX,
     };
     let shown: String = words.join(" ").chars().take(characters_max).collect();
     if !shown.is_empty() {
         told.push_str(&format!(": {shown}"));
     }
-    if error["charged"] == false {
+    // Most messages do not say it, and some do.
+    if error["charged"] == false && !shown.to_lowercase().contains("nothing was charged") {
+        // A list of mistakes ends without a full stop.
+        if mistakes.is_some() {
+            told.push('.');
+        }
         told.push_str(" Nothing was charged.");
     }
     if let Some(credit) = reply.header("x-service-retry-credit") {
         told.push_str(&format!(" Retry credit: {credit}"));
     }
     told
+}
+
+/// What is wrong with which part of the request, as a 422 lists it.
+fn mistakes(detail: &Value) -> Option<String> {
+    let told = detail.as_array()?.iter().filter_map(|mistake| {
+        let message = mistake["msg"].as_str()?;
+        let place = mistake["loc"].as_array().into_iter().flatten();
+        let place: Vec<String> = place
+            .map(|part| match part {
+                Value::String(name) => name.clone(),
+                part => part.to_string(),
+            })
+            .collect();
+        Some(match place.is_empty() {
+            true => message.to_owned(),
+            false => format!("{}: {message}", place.join(".")),
+        })
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 #[cfg(test)]
@@ -66,6 +98,19 @@ mod tests {
         check(
             r#"{"detail":[{"msg":"Input should be a valid URL"}]}"#,
             "the seller returned 400: Input should be a valid URL",
+        );
+        check(
+            r#"{"error":{"code":"validation_failed","message":"The request is invalid.",
+                "next_step":"Correct what `detail` names.","charged":false},
+                "detail":[{"loc":["body","target_urls",1],"msg":"Input should be a valid URL"},
+                    {"loc":["body","tier"],"msg":"Input should be a string"}]}"#,
+            "the seller returned 400 (validation_failed): body.target_urls.1: Input should be a valid URL; \
+             body.tier: Input should be a string. Nothing was charged.",
+        );
+        // Once is enough.
+        check(
+            r#"{"error":{"message":"Paused. Nothing was charged and no payment was used.","charged":false}}"#,
+            "the seller returned 400: Paused. Nothing was charged and no payment was used.",
         );
         check(
             r#"{"x402Version":2,"error":"insufficient_funds"}"#,

@@ -48,7 +48,35 @@ pub(in crate::cli) fn lines(report: &Report) -> Vec<String> {
             lines.push(format!("{name:<10}  {}", printable(url)));
         }
     }
+    lines.extend(picture(report));
     lines
+}
+
+/// What came of the screenshot, if one was asked for.
+fn picture(report: &Report) -> Option<String> {
+    let asked = report.screenshot.as_ref()?;
+    let url = report
+        .access
+        .as_ref()
+        .and_then(|access| access.screenshot_url.as_deref());
+    let text = match (&asked.image, &asked.warning, url) {
+        (Some(image), _, Some(url)) => {
+            format!(
+                "{} ({} x {} pixels)",
+                printable(url),
+                image.width,
+                image.height
+            )
+        }
+        (Some(_), _, None) => "taken, but the seller does not say where it is".to_owned(),
+        (None, Some(warning), _) => format!(
+            "none ({}): {}",
+            warning.code.name(),
+            printable(&warning.message)
+        ),
+        (None, None, _) => "none, and the seller does not say why".to_owned(),
+    };
+    Some(format!("screenshot  {text}"))
 }
 
 /// The same of a bundle's report.
@@ -100,7 +128,59 @@ pub(in crate::cli) fn printable(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use crate::cli::buyer::report::*;
+    use crate::evidence::report::Access;
     use crate::evidence::report::risks::{Risk, RiskDetail};
+    use crate::evidence::report::screenshot::{Image, MediaType, NoImage, NoImageCode, Screenshot};
+
+    /// A buyer who asked for a picture must learn where it is, or why there is none.
+    #[test]
+    fn the_screenshot_is_told() {
+        let mut report = Report::parse(include_bytes!("../../../data/sample/report.json"))
+            .expect("the sample report");
+        report.screenshot = None;
+        assert!(!lines(&report).join("\n").contains("screenshot"));
+        report.screenshot = Some(Screenshot {
+            image: None,
+            warning: Some(NoImage {
+                code: NoImageCode::Failed,
+                message: "The page took\u{7} too long.".to_owned(),
+            }),
+        });
+        let told = lines(&report).pop();
+        assert_eq!(
+            told.as_deref(),
+            Some("screenshot  none (screenshot_failed): The page took too long.")
+        );
+        report.screenshot = Some(Screenshot {
+            image: Some(Image {
+                sha256: "0".repeat(64),
+                media_type: MediaType::Png,
+                bytes: 1,
+                width: 1280,
+                height: 800,
+                final_url: "https://example.com/".to_owned(),
+                captured_at: 0,
+                citation_id: None,
+            }),
+            warning: None,
+        });
+        let url = |name: &str| format!("https://shop.example.com/{name}");
+        report.access = Some(Access {
+            signature: None,
+            verify_url: url("verify"),
+            follow_up_url: url("follow-up"),
+            source_text_url: None,
+            screenshot_url: Some(url("screenshot")),
+            refresh_url: url("refresh"),
+            report_url: url("report"),
+            report_page: url("page"),
+        });
+        let told = lines(&report).pop();
+        assert_eq!(
+            told.as_deref(),
+            Some("screenshot  https://shop.example.com/screenshot (1280 x 800 pixels)")
+        );
+    }
 
     #[test]
     fn nothing_that_a_terminal_acts_on_is_printed() {
