@@ -285,7 +285,10 @@ pub fn login_page(site: Site<'_>, trouble: Option<&str>) -> String {
                         autofocus;
                     button type="submit" { "Sign in" }
                 }
-                p.hint { "The configured " code { "operator.token" } " or credential " code { "operator_token" } "." }
+                p.hint {
+                    "The value of the setting " code { "operator.token" }
+                    ". Without it: " code { "context402 console" } " on the server prints a link that signs you in."
+                }
             }
         } },
     )

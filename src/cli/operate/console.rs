@@ -17,17 +17,18 @@ impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         let config =
             Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
-        if config.operator.is_none() {
-            return Err(config_failure(&ConfigError::new(
-                "operator.token is not set, so the console is disabled: `context402 setup` creates one",
-            )));
-        }
-        let stream = socket::connect(&config.socket).ok_or_else(|| {
-            failed(format_args!(
-                "no service responds at {}: start it, or run this as root",
-                config.socket.display()
-            ))
-        })?;
+        // The running service decides: it may have a token that this command cannot see, as a demo has.
+        let Some(stream) = socket::connect(&config.socket) else {
+            return Err(match &config.operator {
+                Some(_) => failed(format_args!(
+                    "no service responds at {}: start it, or run this as root",
+                    config.socket.display()
+                )),
+                None => config_failure(&ConfigError::new(
+                    "operator.token is not set, so the console is disabled: `context402 setup` creates one",
+                )),
+            });
+        };
         let link = socket::post(stream, "/operator/sign-in-link")?;
         if self.json {
             return Ok(say(link)?);
