@@ -85,7 +85,7 @@ codes! {
     AnswerExpired "answer_expired" false "The answer of this purchase is no longer stored." "Buy the page again; a report can be read for 30 days.";
     QuoteNotFound "quote_not_found" false "No such quote." "Request a new quote.";
     QuoteExpired "quote_expired" false "The quote is older than 7 days." "Request a new quote.";
-    ReportNotFound "report_not_found" false "No such report." "Check the identifier; reports begin with ppr_.";
+    ReportNotFound "report_not_found" false "No such report: it may have expired or been deleted." "Check the identifier; reports begin with ppr_.";
     ReportExpired "report_expired" false "The report is older than 30 days." "Buy a new one for the same source and question.";
     AlreadyPaid "already_paid" false "This request has already been paid." "Find the delivery with your e-mail address at /proof-pack/bundle/recover.";
     SessionNotFound "session_not_found" false "Unknown checkout session." "Use the link from the payment page or from our e-mail, or request it again at /proof-pack/bundle/recover.";
@@ -99,7 +99,7 @@ codes! {
     UpstreamUnavailable "upstream_unavailable" true "The target, or a service that we depend on, does not respond." "Use the retry credit, or try again later.";
     NetworkUnavailable "network_unavailable" true "The payment network does not respond." "Repeat the same request; do not sign again.";
     SettlementUnknown "settlement_unknown" true "The payment was sent for settlement and its outcome is not known yet." "Use the retry credit or repeat the same payment; do not sign again.";
-    Paused "paused" true "The operator has paused sales." "Nothing was charged: repeat the same request later.";
+    Paused "paused" true "The operator has paused sales." "Repeat the same request later.";
     ForeignOrigin "foreign_origin" false "The form was sent from another site." "Use the form on this service's own page; programs send JSON without Origin.";
     HttpsRequired "https_required" false "The request was sent without TLS." "Send it to the https address that `detail` names. If it carried a payment, sign a new one.";
     Overloaded "overloaded" true "The service is at its limits." "Try again in a few seconds.";
