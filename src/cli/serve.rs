@@ -100,6 +100,9 @@ impl Args {
         let read: ReadConfig = Box::new(move || Config::load(file.as_deref()));
         // Only set here.
         drop(appliance.app.read_config.set(read));
+        for warning in &appliance.app.config.warnings {
+            tracing::warn!(warning, "the configuration is valid, but check this");
+        }
         warn_of_another_address(&appliance);
         teller.tell("READY=1");
         let app = appliance.app.clone();

@@ -39,7 +39,8 @@ impl Links {
         let bundle = Bundle::ALL
             .into_iter()
             .find(|bundle| self::key(*bundle) == key);
-        let bundle = bundle.ok_or_else(|| ConfigError::new(format!("{key} is no payment link")))?;
+        let bundle =
+            bundle.ok_or_else(|| ConfigError::new(format!("{key} is not a payment link")))?;
         let link = match text {
             "" => None,
             text => Some(usable(text).ok_or_else(|| {

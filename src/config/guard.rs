@@ -3,6 +3,7 @@
 use crate::config::{ConfigError, Resolved};
 use crate::domain::amount::Amount;
 use crate::domain::evm::Address;
+use crate::domain::level::Level;
 use crate::domain::margin::Costs;
 
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +53,33 @@ impl Guard {
             supplier: supplier.unwrap_or(Amount::from_units(u64::MAX)),
             minimum_profit: self.minimum_profit,
         }
+    }
+}
+
+impl Guard {
+    /// What can never be sold because its price is below what every sale must bring.
+    pub(in crate::config) fn warning(&self) -> Option<String> {
+        let gas = match self.gas {
+            Gas::Fixed(gas) => gas,
+            // Known only when it is sold.
+            Gas::Live { .. } => Amount::ZERO,
+        };
+        let fixed = self.facilitator_fee.checked_add(gas);
+        let needed = fixed.and_then(|fixed| fixed.checked_add(self.minimum_profit));
+        let needed = needed.unwrap_or(Amount::from_units(u64::MAX));
+        let unsold = Level::ALL
+            .into_iter()
+            .filter(|level| level.price() < needed);
+        let unsold: Vec<String> = unsold
+            .map(|level| format!("{} {}", level.product().level_word(), level.name()))
+            .collect();
+        (!unsold.is_empty()).then(|| {
+            format!(
+                "guard.minimum_profit_usdc, guard.facilitator_fee_usdc and guard.gas_usdc ask for {needed} USDC of each \
+                 sale. These cost less, and one of them alone is never sold: {}",
+                unsold.join(", ")
+            )
+        })
     }
 }
 

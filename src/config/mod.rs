@@ -96,6 +96,8 @@ pub struct Config {
     pub lab: Lab,
     /// All effective settings for display: key, value, origin.
     pub lines: Vec<(&'static str, String, String)>,
+    /// What has no effect, or one that is hardly meant.
+    pub warnings: Vec<String>,
 }
 
 /// The operator's identity, if configured.
@@ -159,7 +161,7 @@ impl Config {
             .optional("socket")
             .map_or_else(|| data_file.with_extension("sock"), PathBuf::from);
         let tls = tls::tls(resolved, &base_url, data_file.with_file_name("tls"))?;
-        let config = Config {
+        let mut config = Config {
             listen: tls::listen(resolved, tls.as_ref())?,
             tls,
             trusted_proxies: web::trusted_proxies(resolved)?,
@@ -198,9 +200,11 @@ impl Config {
             limits: limits::limits(resolved)?,
             lab: web::lab(resolved)?,
             lines: resolved.lines(),
+            warnings: resolved.warnings(),
             base_url,
         };
-        config.refuse_play_money_in_public()?;
+        config.warnings.extend(config.guard.warning());
+        config.refuse_play_money_in_public(resolved)?;
         Ok(config)
     }
 
@@ -215,10 +219,14 @@ impl Config {
         configured.or_else(|| self.contact.as_deref().and_then(Sender::parse))
     }
 
-    fn refuse_play_money_in_public(&self) -> Result<(), ConfigError> {
+    fn refuse_play_money_in_public(&self, resolved: &Resolved) -> Result<(), ConfigError> {
         if self.is_loopback() {
             return Ok(());
         }
+        // Nothing is known of a base_url that is still to be set.
+        let is_set = resolved
+            .get("base_url")
+            .is_some_and(|(_, origin)| *origin != Origin::Placeholder);
         let lab = [
             ("lab.hosts", !self.lab.hosts.is_empty()),
             ("lab.name_server", self.lab.name_server.is_some()),
@@ -229,8 +237,14 @@ impl Config {
             ("lab.crash_at", self.lab.crash_at.is_some()),
         ];
         if let Some((key, _)) = lab.into_iter().find(|(_, is_set)| *is_set) {
-            let text =
-                format!("{key} is only for tests on loopback, and base_url is public: remove it");
+            let text = match is_set {
+                true => format!(
+                    "{key} is only for tests on loopback, and base_url is public: remove it"
+                ),
+                false => format!(
+                    "{key} is only for tests on loopback: remove it, unless base_url will be on loopback"
+                ),
+            };
             return Err(ConfigError::of(key, text));
         }
         let key = "payment.facilitator_url";
@@ -239,11 +253,15 @@ impl Config {
             FacilitatorAt::Url(url) if !url.starts_with("https://") => "it must be https",
             FacilitatorAt::Url(_) => return Ok(()),
         };
+        let (public, unless) = match is_set {
+            true => (", and base_url is public", ""),
+            false => ("", ", unless base_url will be on loopback"),
+        };
         Err(ConfigError::of(
             key,
             format!(
-                "{key}: {why}, and base_url is public: set payment.facilitator_url to your facilitator's https \
-                 address, such as {COMMON_FACILITATOR}"
+                "{key}: {why}{public}: set payment.facilitator_url to your facilitator's https address, such as \
+                 {COMMON_FACILITATOR}{unless}"
             ),
         ))
     }

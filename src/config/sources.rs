@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
@@ -17,6 +18,15 @@ use crate::config::values::{ConfigError, Mistake};
 /// The default configuration file.
 const INSTALLED: &str = "/etc/context402/config.toml";
 
+/// The settings that begin so have no effect unless one of these is set.
+const NEEDED: [(&str, &[&str]); 5] = [
+    ("chain.", &["chain.rpc_url"]),
+    ("llm.", &["llm.base_url"]),
+    ("mail.", &["mail.smtp_host", "mail.folder"]),
+    ("render.", &["render.browser"]),
+    ("signing.former_keys", &["signing.key"]),
+];
+
 /// Beside the configuration file: `credentials/SECTION/KEY`, as used by the units.
 const CREDENTIALS: &str = "credentials";
 
@@ -28,6 +38,8 @@ pub struct Resolved {
     sought: Sought,
     /// What is wrong already without looking at the values' meaning.
     mistakes: Vec<Mistake>,
+    /// What was found beside the settings and has no effect.
+    warnings: Vec<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -103,11 +115,13 @@ impl Resolved {
             Sought::Nowhere | Sought::Missing(_) => None,
         };
         let mut mistakes = source.as_ref().map_or_else(Vec::new, Source::unknown);
-        mistakes.extend(unknown_variables(&around.variables));
+        let (of_variables, warnings) = unknown_variables(&around.variables);
+        mistakes.extend(of_variables);
         let mut resolved = Resolved {
             values: BTreeMap::new(),
             sought,
             mistakes,
+            warnings,
         };
         for setting in SETTINGS {
             match resolved.look_up(setting, source.as_ref(), around) {
@@ -115,9 +129,9 @@ impl Resolved {
                 Ok(Some(value)) => drop(resolved.values.insert(setting.key, value)),
                 Err(error) => {
                     let mistakes = error.0.into_iter();
-                    let line = source.as_ref().and_then(|source| source.line(setting.key));
+                    let line = |key: &str| source.as_ref()?.line(key);
                     resolved.mistakes.extend(mistakes.map(|mistake| Mistake {
-                        text: match &line {
+                        text: match line(&mistake.key) {
                             Some(place) => format!("{place}: {}", mistake.text),
                             None => mistake.text,
                         },
@@ -174,6 +188,29 @@ impl Resolved {
             values: values.collect(),
             ..Resolved::default()
         }
+    }
+
+    /// What an operator should know about a configuration that can be used.
+    pub(in crate::config) fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.warnings.clone();
+        for (prefix, needed) in NEEDED {
+            if needed.iter().any(|key| self.values.contains_key(key)) {
+                continue;
+            }
+            let without = needed.join(" or ");
+            let idle = self
+                .values
+                .iter()
+                .filter(|(key, _)| key.starts_with(prefix));
+            let idle = idle.filter(|(key, (text, origin))| {
+                let default = find(key).and_then(|setting| setting.default);
+                *origin != Origin::Default && default != Some(&*text.to_string())
+            });
+            warnings.extend(idle.map(|(key, (_, origin))| {
+                format!("{origin}: {key} has no effect without {without}")
+            }));
+        }
+        warnings
     }
 
     /// What was wrong when it was read.
@@ -341,15 +378,33 @@ impl Source {
     fn read(path: &Path) -> Result<Source, ConfigError> {
         let shown = path.display();
         let text = std::fs::read_to_string(path).map_err(|error| {
-            ConfigError::new(format!(
-                "{shown}: {error}. Write one with `context402 config init {shown}`"
-            ))
+            ConfigError::new(match error.kind() {
+                ErrorKind::NotFound => {
+                    format!("{shown}: {error}. Write one with `context402 config init {shown}`")
+                }
+                ErrorKind::IsADirectory => {
+                    format!("{shown} is a folder: give the configuration file in it")
+                }
+                ErrorKind::PermissionDenied => {
+                    format!("{shown}: {error}. Run this command as root")
+                }
+                _ => format!("{shown}: {error}"),
+            })
         })?;
         let table = text.parse().map_err(|error: toml::de::Error| {
-            let at = error.span().map_or(0, |span| span.start);
-            let line = 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
+            let span = error.span().unwrap_or(0..0);
+            let line = 1 + text
+                .bytes()
+                .take(span.start)
+                .filter(|byte| *byte == b'\n')
+                .count();
             // The message may have several lines; a mistake has one.
-            let message = error.message().replace('\n', ", ");
+            let mut message = error.message().replace('\n', ", ");
+            if message == "duplicate key"
+                && let Some(key) = text.get(span)
+            {
+                message.push_str(&format!(" {}", key.trim()));
+            }
             ConfigError::new(format!("{shown}, line {line}: {message}"))
         })?;
         Ok(Source {
@@ -361,6 +416,9 @@ impl Source {
 
     /// Where a setting stands.
     fn line(&self, key: &str) -> Option<String> {
+        if key.is_empty() {
+            return None;
+        }
         let line = file::line_of(&self.text, key)?;
         Some(format!("{}, line {line}", self.path.display()))
     }
@@ -404,27 +462,38 @@ fn unknown_key(key: &str) -> Option<String> {
         )),
         Some(_) => None,
         None if secret_file => None,
-        None => Some(format!(
-            "unknown setting {key}{}. `context402 config init` lists all",
-            meant(suggest::nearest(key))
+        None => Some(unknown(
+            &format!("unknown setting {key}"),
+            suggest::nearest(key),
         )),
     }
 }
 
-fn meant(suggestion: Option<String>) -> String {
-    suggestion.map_or_else(String::new, |known| format!("; did you mean {known}?"))
+fn unknown(what: &str, suggestion: Option<String>) -> String {
+    let end = match suggestion {
+        Some(known) => format!("; did you mean {known}?"),
+        None => ".".to_owned(),
+    };
+    format!("{what}{end} `context402 config init` lists all settings")
 }
 
-/// The same for environment variables that can only be ours.
-fn unknown_variables(variables: &[String]) -> impl Iterator<Item = Mistake> {
-    let is_mistake = |name: &&String| suggest::is_in_section(name) && !suggest::is_variable(name);
-    variables.iter().filter(is_mistake).map(|name| Mistake {
-        key: String::new(),
-        text: format!(
-            "the environment variable {name} matches no setting{}. `context402 config init` lists all",
-            meant(suggest::nearest_variable(name))
-        ),
-    })
+/// The same for environment variables that can only be ours: of one of our sections, or nearly spelled as a setting.
+/// Another variable may be somebody else's, and is only told as a warning.
+fn unknown_variables(variables: &[String]) -> (Vec<Mistake>, Vec<String>) {
+    let (mut mistakes, mut warnings) = (Vec::new(), Vec::new());
+    for name in variables.iter().filter(|name| suggest::is_unknown(name)) {
+        let suggestion = suggest::nearest_variable(name);
+        let is_ours = suggestion.is_some() || suggest::is_in_section(name);
+        let what = format!("the environment variable {name} matches no setting");
+        match is_ours {
+            true => mistakes.push(Mistake {
+                key: String::new(),
+                text: unknown(&what, suggestion),
+            }),
+            false => warnings.push(format!("{what} and has no effect")),
+        }
+    }
+    (mistakes, warnings)
 }
 
 fn in_table<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
@@ -479,11 +548,9 @@ fn from_environment(setting: &Setting, text: String) -> Result<Text, ConfigError
             .collect::<Option<Vec<_>>>()
             .map(Text::Pairs)
             .ok_or_else(|| {
+                // It is not one setting's: that would be looked for in the file.
                 let name = environment_name(setting.key);
-                ConfigError::of(
-                    setting.key,
-                    format!("{name}: expected name=value,name=value"),
-                )
+                ConfigError::new(format!("{name}: expected name=value,name=value"))
             }),
         _ => Ok(Text::One(text)),
     }
@@ -500,16 +567,19 @@ fn secret(
         return Ok(Some(found));
     }
     let file_key = format!("{}_file", setting.key);
-    let named = (around.environment)(&environment_name(&file_key)).or_else(|| {
-        in_table(&source?.table, &file_key)
-            .and_then(Value::as_str)
-            .map(str::to_owned)
-    });
-    if let Some(path) = named.map(PathBuf::from) {
-        return Ok(Some((
-            Text::One(read_secret(&path, true)?),
-            Origin::File(path, None),
-        )));
+    let file_variable = environment_name(&file_key);
+    let in_file = || in_table(&source?.table, &file_key)?.as_str();
+    let named = match ((around.environment)(&file_variable), in_file()) {
+        // It is not one setting's: that would be looked for in the file.
+        (Some(path), _) => Some((path, String::new(), format!("environment {file_variable}"))),
+        (None, Some(path)) => Some((path.to_owned(), file_key.clone(), file_key.clone())),
+        (None, None) => None,
+    };
+    if let Some((path, key, name)) = named {
+        let path = PathBuf::from(path);
+        let read = read_secret(&path, true)
+            .map_err(|text| ConfigError::of(key, format!("{name}: {text}")))?;
+        return Ok(Some((Text::One(read), Origin::File(path, None))));
     }
     let variable = environment_name(setting.key);
     Ok((around.environment)(&variable).map(|text| {
@@ -542,11 +612,14 @@ fn credential(
         return Ok(None);
     }
     let check_mode = around.credentials.is_none();
-    Ok(Some((Text::One(read_secret(&path, check_mode)?), origin)))
+    let read = read_secret(&path, check_mode)
+        .map_err(|text| ConfigError::new(format!("{}: {text}", setting.key)))?;
+    Ok(Some((Text::One(read), origin)))
 }
 
-fn read_secret(path: &Path, check_mode: bool) -> Result<String, ConfigError> {
-    let failed = |error: std::io::Error| ConfigError::new(format!("{}: {error}", path.display()));
+/// The secret in a file, or why it cannot be used.
+fn read_secret(path: &Path, check_mode: bool) -> Result<String, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     #[cfg(unix)]
     if check_mode {
         use std::os::unix::fs::PermissionsExt as _;
@@ -556,9 +629,9 @@ fn read_secret(path: &Path, check_mode: bool) -> Result<String, ConfigError> {
             .mode();
         if mode & 0o007 != 0 {
             let shown = path.display();
-            return Err(ConfigError::new(format!(
+            return Err(format!(
                 "{shown} contains a secret but is readable by everybody; run `chmod 600 {shown}`"
-            )));
+            ));
         }
     }
     Ok(std::fs::read_to_string(path)

@@ -18,17 +18,37 @@ pub(in crate::config) fn nearest(key: &str) -> Option<String> {
     })
 }
 
-/// The same among variables of the environment.
+/// The same among variables of the environment. A section is none.
 pub(in crate::config) fn nearest_variable(variable: &str) -> Option<String> {
-    let variables = known().map(|key| environment_name(&key));
-    let distances = variables.map(|known| (levenshtein(variable, &known), known));
+    let distances = variables().map(|known| (levenshtein(variable, &known), known));
     let (least, known) = distances.min()?;
     (least <= DISTANCE_MAX).then_some(known)
 }
 
 /// Whether a variable matches a setting or a secret's file.
 pub(in crate::config) fn is_variable(variable: &str) -> bool {
-    known().any(|key| environment_name(&key) == variable)
+    variables().any(|known| known == variable)
+}
+
+/// Variables that begin as settings do and are none: the program reads the first two, its tests and scripts the third.
+const OTHER_VARIABLES: [&str; 3] = ["CONTEXT402_CONFIG", "CONTEXT402_LOG", "CONTEXT402_BIN"];
+
+/// What Kubernetes and Docker set for a service of the name context402: the address of that service.
+const LINK_PREFIXES: [&str; 3] = [
+    "CONTEXT402_PORT",
+    "CONTEXT402_SERVICE_HOST",
+    "CONTEXT402_SERVICE_PORT",
+];
+
+/// Whether a variable looks like one for this program and is known to nobody.
+pub(in crate::config) fn is_unknown(variable: &str) -> bool {
+    let is_link = LINK_PREFIXES
+        .iter()
+        .any(|prefix| variable.starts_with(prefix));
+    variable.starts_with("CONTEXT402_")
+        && !is_variable(variable)
+        && !OTHER_VARIABLES.contains(&variable)
+        && !is_link
 }
 
 /// Whether a variable belongs to one of our sections.
@@ -38,12 +58,21 @@ pub(in crate::config) fn is_in_section(variable: &str) -> bool {
 
 /// Every key, the keys of secrets' files, and the sections.
 fn known() -> impl Iterator<Item = String> {
+    keys().chain(sections().map(str::to_owned))
+}
+
+fn variables() -> impl Iterator<Item = String> {
+    keys().map(|key| environment_name(&key))
+}
+
+/// Every key, and the keys of secrets' files.
+fn keys() -> impl Iterator<Item = String> {
     let keys = SETTINGS.iter().map(|setting| setting.key.to_owned());
     let secrets = SETTINGS
         .iter()
         .filter(|setting| setting.kind == Kind::Secret);
     let files = secrets.map(|setting| format!("{}_file", setting.key));
-    keys.chain(files).chain(sections().map(str::to_owned))
+    keys.chain(files)
 }
 
 fn sections() -> impl Iterator<Item = &'static str> {

@@ -136,12 +136,12 @@ fn mistakes_name_the_setting_and_what_to_do() {
     refused(
         "unknown",
         &format!("{PUBLIC}pay_two = 1\n"),
-        "unknown setting payment.pay_two; did you mean payment.pay_to?",
+        "unknown setting payment.pay_two; did you mean payment.pay_to? `context402 config init` lists all settings",
     );
     refused(
         "twice",
         &format!("{PUBLIC}network = \"eip155:8453\"\nnetwork = \"eip155:1\"\n"),
-        "config.toml, line 6: duplicate key",
+        "config.toml, line 6: duplicate key network",
     );
     refused(
         "section",
@@ -159,15 +159,21 @@ fn mistakes_name_the_setting_and_what_to_do() {
         error.contains("did you mean CONTEXT402_LIMITS_QUOTES_PER_MINUTE?"),
         "{error}"
     );
-    // What may be somebody else's is left alone.
-    assert!(
-        load(
-            "other",
-            PUBLIC,
-            &[("CONTEXT402_BIN", "x"), ("CONTEXT402_LOG", "info")]
-        )
-        .is_ok()
-    );
+    let mistyped = [("CONTEXT402_LISTENN", "127.0.0.1:9")];
+    let error = load("variable", PUBLIC, &mistyped).expect_err("a refusal");
+    assert!(error.contains("did you mean CONTEXT402_LISTEN?"), "{error}");
+    // What may be somebody else's is left alone; Kubernetes sets some of these for a service of our name.
+    let others = [
+        ("CONTEXT402_BIN", "x"),
+        ("CONTEXT402_CONFIG", ""),
+        ("CONTEXT402_LOG", "info"),
+        ("CONTEXT402_PORT", "tcp://10.0.0.1:80"),
+        ("CONTEXT402_PORT_80_TCP_ADDR", "10.0.0.1"),
+        ("CONTEXT402_SERVICE_HOST", "10.0.0.1"),
+        ("CONTEXT402_SERVICE_PORT_HTTP", "80"),
+    ];
+    let config = load("other", PUBLIC, &others).expect("loads");
+    assert_eq!(config.warnings, [] as [String; 0]);
     refused("checksum", &PUBLIC.replace("90F79", "90f79"), "checksum");
     refused(
         "path",
@@ -188,6 +194,59 @@ fn mistakes_name_the_setting_and_what_to_do() {
         "seconds",
         &format!("{PUBLIC}[fetch]\nseconds_max = 0\n"),
         "above 0",
+    );
+}
+
+/// What is set and has no effect was ignored without a word.
+#[test]
+fn settings_without_effect_are_warned_of() {
+    let text = format!(
+        "{PUBLIC}[llm]\nmodel = \"small\"\n[chain]\nconfirmations = 9\nseconds_max = 10\n\
+         [guard]\nminimum_profit_usdc = \"5\"\n"
+    );
+    let foreign = [("CONTEXT402_FOO", "1")];
+    let warnings = load("warned", &text, &foreign).expect("loads").warnings;
+    let expected = [
+        "the environment variable CONTEXT402_FOO matches no setting and has no effect",
+        "config.toml, line 8: chain.confirmations has no effect without chain.rpc_url",
+        "config.toml, line 6: llm.model has no effect without llm.base_url",
+        "These cost less, and one of them alone is never sold: tier starter, tier cached,",
+    ];
+    assert_eq!(warnings.len(), expected.len(), "{warnings:#?}");
+    for (warning, expected) in warnings.iter().zip(expected) {
+        assert!(warning.contains(expected), "{expected}: {warnings:#?}");
+    }
+    assert!(warnings[3].contains("ask for 5.001 USDC of each sale"));
+    assert!(!warnings[3].contains("bundle builder"), "{warnings:#?}");
+    let plain = load("plain", PUBLIC, &[]).expect("loads");
+    assert_eq!(plain.warnings, [] as [String; 0]);
+}
+
+#[test]
+fn a_configuration_that_is_no_file_is_told_as_what_it_is() {
+    let around = Surroundings {
+        environment: &|_| None,
+        variables: Vec::new(),
+        credentials: None,
+    };
+    let place = folder("a-folder");
+    let told = Resolved::read(Some(&place), &around).expect_err("a folder");
+    let told = told.to_string();
+    assert!(
+        told.ends_with("is a folder: give the configuration file in it"),
+        "{told}"
+    );
+    std::fs::remove_dir_all(place).expect("removes the temporary folder");
+}
+
+/// An empty file was told that its base_url is public.
+#[test]
+fn nothing_is_said_of_a_base_url_that_is_not_set() {
+    let error = load("empty", "", &[]).expect_err("a refusal");
+    assert!(!error.contains("base_url is public"), "{error}");
+    assert!(
+        error.contains("unless base_url will be on loopback"),
+        "{error}"
     );
 }
 

@@ -52,6 +52,9 @@ impl Args {
                     "The configuration is valid: {} on {}.",
                     config.base_url, config.listen
                 ))?;
+                for warning in &config.warnings {
+                    say(format_args!("Warning: {warning}."))?;
+                }
             }
             Args::Print(file) => {
                 let resolved = Resolved::from_surroundings(file.config.as_deref())

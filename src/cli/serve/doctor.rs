@@ -35,7 +35,8 @@ use crate::store;
 
 /// Payments have a validity window: with a larger clock error, valid ones are refused.
 const SKEW_SECONDS_MAX: u64 = 10;
-const OWN_NAME: &str = "its name";
+/// The label of our own host name among those that are resolved.
+const OWN_NAME: &str = "base_url DNS";
 /// Kinds of payments that are listed in place of the one that is missing.
 const KINDS_SHOWN_MAX: usize = 8;
 
@@ -76,6 +77,9 @@ impl Args {
             }
         };
         tell(("configuration", configuration(&config)))?;
+        for warning in &config.warnings {
+            tell(("configuration", Note(warning.clone())))?;
+        }
         tell(("data file", data_file(&config)))?;
         tell(("disk", free_disk(&config)))?;
         tell(("service", service(&config)))?;
@@ -141,7 +145,7 @@ pub(in crate::cli::serve) fn line(what: &str, finding: &Finding) -> std::io::Res
         true => format!("\x1b[{colour}m{word}\x1b[0m"),
         false => word,
     };
-    say(format_args!("{word} {what:<14} {finding}"))
+    say(format_args!("{word} {what:<15} {finding}"))
 }
 
 impl Finding {
@@ -251,9 +255,9 @@ fn hosts(config: &Config) -> Vec<(&'static str, String)> {
     let model = config.llm.as_ref().map(|llm| llm.base_url.as_str());
     let urls = [
         (OWN_NAME, Some(config.base_url.as_str())),
-        ("facilitator's", facilitator),
-        ("chain's name", chain),
-        ("model's name", model),
+        ("facilitator DNS", facilitator),
+        ("chain DNS", chain),
+        ("model DNS", model),
     ];
     urls.into_iter()
         .filter_map(|(what, url)| Some((what, host(url?)?)))

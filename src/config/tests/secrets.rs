@@ -84,6 +84,23 @@ fn commands_find_the_secrets_of_the_service() {
     std::fs::remove_dir_all(place).expect("removes the temporary folder");
 }
 
+/// A file that is missing is told with its setting and the line of that.
+#[test]
+fn a_missing_secret_is_told_by_its_setting() {
+    let text = format!("{PUBLIC}[operator]\ntoken_file = \"/nonexistent/token\"\n");
+    refused(
+        "token-file",
+        &text,
+        "config.toml, line 6: operator.token_file: /nonexistent/token: No such file",
+    );
+    let variable = [("CONTEXT402_OPERATOR_TOKEN_FILE", "/nonexistent/token")];
+    let error = load("token-variable", &text, &variable).expect_err("a refusal");
+    assert!(
+        error.starts_with("environment CONTEXT402_OPERATOR_TOKEN_FILE: /nonexistent/token: "),
+        "{error}"
+    );
+}
+
 const LLM: &str = "[llm]\nbase_url = \"https://llm.example.com/v1/\"\nmodel = \"small\"\n\
                    input_usdc_per_million = \"0.15\"\noutput_usdc_per_million = 0.6\n";
 
