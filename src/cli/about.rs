@@ -1,6 +1,8 @@
 //! Version, manual and shell completions, made from the command definitions.
 
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use clap::{CommandFactory as _, ValueEnum};
 use clap_complete::Shell;
@@ -41,7 +43,7 @@ pub(in crate::cli) struct CompletionsArgs {
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct ManArgs {
-    /// The guide to print; without it, the page of the program
+    /// The guide to print; without it, the page of the program, which a terminal shows with `man`
     guide: Option<Guide>,
     /// Write one page per command into this folder (created if missing) instead of printing one
     #[arg(long, value_name = "FOLDER", conflicts_with = "guide")]
@@ -109,8 +111,33 @@ impl ManArgs {
             None => {
                 let mut page = Vec::new();
                 Man::new(command).render(&mut page)?;
-                Ok(put(&page)?)
+                match io::stdout().is_terminal() {
+                    true => show(&page),
+                    false => Ok(put(&page)?),
+                }
             }
         }
+    }
+}
+
+/// Opens a manual page in the reader of manual pages: its source is not for people.
+fn show(page: &[u8]) -> Result<(), Failure> {
+    let reader = Command::new("man")
+        .args(["-l", "-"])
+        .stdin(Stdio::piped())
+        .spawn();
+    let shown = reader.and_then(|mut reader| {
+        if let Some(mut input) = reader.stdin.take() {
+            // A reader that is closed early has not read all of it.
+            let _ = input.write_all(page);
+        }
+        reader.wait()
+    });
+    match shown {
+        Ok(status) if status.success() => Ok(()),
+        _ => Err(failed(
+            "the program man, which shows manual pages, is missing or failed. Read `context402 --help`, or write the \
+             page to a file: `context402 man > context402.1`",
+        )),
     }
 }
