@@ -155,7 +155,12 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> RestoreError {
 impl fmt::Display for RestoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RestoreError::Backup(error) => write!(f, "the backup is of no use: {error}"),
+            RestoreError::Backup(OpenError::Damaged { path, why }) => write!(
+                f,
+                "the backup {} cannot be used: {why}. Give another one",
+                path.display()
+            ),
+            RestoreError::Backup(error) => write!(f, "the backup cannot be used: {error}"),
             RestoreError::DataFile(error) => error.fmt(f),
             RestoreError::KnowsMore {
                 path,

@@ -70,7 +70,7 @@ impl Args {
         if !is_folder && self.path.extension().is_none_or(|ending| ending != "redb") {
             let path = self.path.display();
             return Err(failed(format_args!(
-                "{path} is no folder: create it first with `mkdir -m 700 {path}`, or name a file that ends in .redb"
+                "{path} is not a folder: create it first with `mkdir -m 700 {path}`, or name a file that ends in .redb"
             )));
         }
         let path = match is_folder {
@@ -114,8 +114,7 @@ impl VerifyArgs {
             sales_free_bytes_min: 0,
             free_bytes_min: 0,
         };
-        check_is_there(&self.path)?;
-        refuse_other_files(&self.path)?;
+        check_is_backup(&self.path)?;
         let progress = Progress::start("Verifying all checksums and records");
         let verified = settings.verify(&self.path).map_err(failed)?;
         drop(progress);
@@ -126,30 +125,28 @@ impl VerifyArgs {
 /// What every data file begins with.
 const MAGIC: &[u8] = b"redb";
 
-/// A file that was never a backup is called just that.
-fn refuse_other_files(path: &Path) -> Result<(), Failure> {
-    let place = |error: io::Error| failed(format_args!("{}: {error}", path.display()));
+/// A file that was never a backup is called just that. A missing one must not become a new data file.
+pub(in crate::cli) fn check_is_backup(path: &Path) -> Result<(), Failure> {
+    let shown = path.display();
+    let refused = |why: &str| {
+        Err(failed(format_args!(
+            "{shown} {why}; give a file made by `context402 backup`"
+        )))
+    };
+    if !path.exists() {
+        return refused("does not exist");
+    }
+    if path.is_dir() {
+        return refused("is a folder");
+    }
+    let place = |error: io::Error| failed(format_args!("{shown}: {error}"));
     let mut head = Vec::new();
     let file = File::open(path).map_err(place)?;
     let mut file = file.take(MAGIC.len() as u64);
     file.read_to_end(&mut head).map_err(place)?;
     match head.is_empty() || head == MAGIC {
         true => Ok(()),
-        false => Err(failed(format_args!(
-            "{} is no backup of context402 and cannot be used: give a file made by `context402 backup`",
-            path.display()
-        ))),
-    }
-}
-
-/// A missing backup must not create a new data file.
-pub(in crate::cli) fn check_is_there(path: &Path) -> Result<(), Failure> {
-    match path.exists() {
-        true => Ok(()),
-        false => Err(Failure::Failed(format!(
-            "{} does not exist; give a file made by `context402 backup`",
-            path.display()
-        ))),
+        false => refused("is not a backup of context402 and cannot be used"),
     }
 }
 

@@ -29,7 +29,7 @@ impl Args {
                 "the service is running; stop it first, then restore",
             ));
         }
-        backup::check_is_there(&self.backup)?;
+        backup::check_is_backup(&self.backup)?;
         let progress = Progress::start("Verifying and restoring the backup");
         let restored = store_settings(&config)
             .restore(
