@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::cli::{Failure, failed, say};
 use crate::domain::amount::Amount;
+use crate::domain::figures::cents;
 use crate::domain::payment::state_in_words;
 use crate::domain::time::UnixSeconds;
 
@@ -16,6 +17,8 @@ pub(in crate::cli) struct List {
     pub(in crate::cli) path: &'static str,
     /// The member of the response with the records.
     pub(in crate::cli) member: &'static str,
+    /// What the records are called.
+    pub(in crate::cli) records: &'static str,
     /// The member of a record that names it.
     pub(in crate::cli) id: &'static str,
     pub(in crate::cli) columns: &'static [Column],
@@ -66,7 +69,8 @@ impl List {
         format!("{}/{}", self.path, segment(id))
     }
 
-    /// Prints the records: a table on the terminal's width, or JSON. An empty table prints nothing.
+    /// Prints the records: a table on the terminal's width, or JSON. An empty table prints nothing for a program that
+    /// reads it, and says so to a person.
     pub(in crate::cli) fn tell(&self, answer: &Value, format: Format) -> Result<(), Failure> {
         let none = Vec::new();
         let records = answer[self.member].as_array().unwrap_or(&none);
@@ -74,6 +78,9 @@ impl List {
             return Ok(say(serde_json::to_string_pretty(records)?)?);
         }
         let width = terminal_width();
+        if records.is_empty() && io::stdout().is_terminal() {
+            say(format_args!("There are no {} to list.", self.records))?;
+        }
         for (number, line) in self.lines(records, width).into_iter().enumerate() {
             match number == 0 && width.is_some() {
                 true => say(format_args!("{}", bold(&line)))?,
@@ -117,7 +124,13 @@ impl List {
     fn cells(&self, record: &Value) -> Vec<String> {
         let columns = self.columns.iter();
         columns
-            .map(|(cell, name, _)| cell.text(&record[name]))
+            .map(|(cell, name, title)| {
+                let text = cell.text(&record[name]);
+                match text.is_empty() && !title.is_empty() {
+                    true => "-".to_owned(),
+                    false => text,
+                }
+            })
             .collect()
     }
 
@@ -214,7 +227,7 @@ impl Cell {
             Cell::Text | Cell::Right => text,
             Cell::State => state_in_words(&text).to_owned(),
             Cell::Usdc => match Amount::parse_units(&text) {
-                Some(amount) => amount.to_string(),
+                Some(amount) => cents(amount),
                 None => text,
             },
             Cell::Time => time(value),
@@ -237,6 +250,7 @@ mod tests {
     const LIST: List = List {
         path: "/operator/things",
         member: "things",
+        records: "things",
         id: "id",
         columns: &[
             (Cell::Time, "at", "WHEN"),
@@ -255,8 +269,8 @@ mod tests {
             lines,
             [
                 "WHEN                  STATE  USDC  WHY",
-                "1970-01-01T00:00:00Z  new       7  because of this and that",
-                "                      -         -  -",
+                "1970-01-01T00:00:00Z  new    7.00  because of this and that",
+                "-                     -         -  -",
             ]
         );
         let narrow = LIST.lines(&[full], Some(50));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::mailbox::enqueue;
-use crate::harness::process::{Finished, run};
+use crate::harness::process::{Finished, on_a_terminal, run};
 use crate::harness::{ARTICLE, BASE_URL, PAY_TO, Rig, Wallet};
 
 /// The configuration by which a command finds a rig's service, or its file.
@@ -109,6 +109,10 @@ fn the_outbox_is_listed_and_cleared() {
     );
     let none = command(&rig, &["mail", "list", "--state", "failed"]).expect(0);
     assert_eq!(none.out, "");
+    // A person is told so.
+    let path = config(&rig);
+    let none = on_a_terminal(&format!("mail list --state failed --config {path}"));
+    assert_eq!(none.trim_end(), "There are no e-mails to list.");
     let [running, stopped] = running_and_stopped(&mut rig, &["mail", "show", &key]);
     assert_eq!(running, stopped);
     let shown: Value = serde_json::from_str(&running).expect("JSON");
@@ -149,6 +153,8 @@ fn a_person_s_data_are_shown_and_forgotten() {
     );
     let nothing = command(&rig, &["person", "show", "bob@example.org"]).expect(0);
     assert!(!nothing.out.contains("lead_"), "{nothing:?}");
+    let line = command(&rig, &["person", "show", "not an address"]).failed(1);
+    assert!(line.contains("neither an e-mail address nor"), "{line}");
     let line = command(&rig, &["person", "forget", PAY_TO]).failed(2);
     assert!(line.contains("accounting records"), "{line}");
 }

@@ -8,6 +8,8 @@ use crate::cli::list::{Cell, Format, List};
 use crate::cli::progress::Progress;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
+use crate::domain::amount::Amount;
+use crate::domain::figures::cents;
 
 #[derive(Debug, clap::Subcommand)]
 pub(in crate::cli) enum Args {
@@ -79,16 +81,30 @@ fn row(day: &Value) -> Value {
     json!({
         "day": day["day"],
         "sales": ledger["sales"],
-        "revenue": ledger["revenue_usdc"],
-        "profit": ledger["profit_usdc"],
+        "revenue": with_cents(&ledger["revenue_usdc"]),
+        "profit": with_cents(&ledger["profit_usdc"]),
         "received": day["ledger_check"]["status"],
         "note": note,
     })
 }
 
+/// An amount as the console shows it. A margin may be negative.
+fn with_cents(usdc: &Value) -> Value {
+    let text = usdc.as_str().unwrap_or_default();
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", text),
+    };
+    match Amount::parse_usdc(digits) {
+        Some(amount) => format!("{sign}{}", cents(amount)).into(),
+        None => usdc.clone(),
+    }
+}
+
 const LIST: List = List {
     path: "/operator/ledger",
     member: "days",
+    records: "days",
     id: "day",
     columns: &[
         (Cell::Text, "day", "DAY"),

@@ -1,9 +1,14 @@
 //! `context402 person …`: shows all data about an e-mail address or a payer's address, or deletes that about an e-mail
 //! address.
 
+use serde_json::Value;
+
 use crate::api::operator::data;
+use crate::cli::buyer::report::printable;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
+use crate::domain::email::is_email;
+use crate::domain::evm::Address;
 
 #[derive(Debug, clap::Subcommand)]
 pub(in crate::cli) enum Args {
@@ -21,6 +26,19 @@ pub(in crate::cli) enum Args {
         /// The e-mail address
         email: String,
     },
+}
+
+fn is_address(text: &str) -> bool {
+    is_email(text.trim()) || Address::parse(text.trim()).is_some()
+}
+
+/// Whether no record was found.
+fn is_empty(answer: &Value) -> bool {
+    let lists = answer
+        .as_object()
+        .into_iter()
+        .flat_map(|answer| answer.values());
+    lists.filter_map(Value::as_array).all(Vec::is_empty)
 }
 
 impl Args {
@@ -49,6 +67,13 @@ impl Args {
             }
         }?;
         match &self {
+            // A contact may be anything that a buyer has typed, so only what finds nothing is held against the spelling.
+            Args::Show { email, .. } if is_empty(&answer) && !is_address(email) => {
+                return Err(failed(format_args!(
+                    "\"{}\" is neither an e-mail address nor a payer's (0x and 40 hex digits), and nothing is stored about it",
+                    printable(email)
+                )));
+            }
             Args::Show { .. } => say(serde_json::to_string_pretty(&answer)?)?,
             Args::Forget { .. } => {
                 let gone = &answer["deleted"];

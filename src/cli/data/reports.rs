@@ -159,6 +159,7 @@ fn listed(config: &Config) -> Result<Value, Failure> {
 const LIST: List = List {
     path: "/operator/reports",
     member: "reports",
+    records: "reports",
     id: "report_id",
     columns: &[
         (Cell::Time, "created_at", "CREATED"),

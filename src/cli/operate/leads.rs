@@ -286,6 +286,7 @@ fn listed(config: &Config) -> Result<Value, Failure> {
 const LIST: List = List {
     path: "/operator/leads",
     member: "leads",
+    records: "leads",
     id: "lead_id",
     columns: &[
         (Cell::Time, "created_at", "CREATED"),

@@ -141,6 +141,7 @@ fn done(outcome: Result<(), Refusal>) -> Result<Value, Failure> {
 const LIST: List = List {
     path: "/operator/mails",
     member: "mails",
+    records: "e-mails",
     id: "key",
     columns: &[
         (Cell::Time, "created_at", "CREATED"),

@@ -191,6 +191,7 @@ fn listed(config: &Config) -> Result<Value, Failure> {
 const LIST: List = List {
     path: "/operator/orders",
     member: "orders",
+    records: "orders",
     id: "order_id",
     columns: &[
         (Cell::Time, "created_at", "CREATED"),

@@ -222,11 +222,14 @@ fn listed(config: &Config, state: Option<String>) -> Result<Value, Failure> {
 const LIST: List = List {
     path: "/operator/payments",
     member: "payments",
+    records: "payments",
     id: "key",
     columns: &[
         (Cell::Time, "created_at", "CREATED"),
         (Cell::State, "state", "STATE"),
         (Cell::Usdc, "amount_units", "USDC"),
+        (Cell::Text, "product", "PRODUCT"),
+        (Cell::Text, "level", "LEVEL"),
         (Cell::Text, "payer", "PAYER"),
         (Cell::Text, "target_url", "TARGET"),
         (Cell::Text, "key", "KEY"),
@@ -236,6 +239,7 @@ const LIST: List = List {
 const REFUSED: List = List {
     path: "/operator/payments/refused",
     member: "refusals",
+    records: "refusals",
     id: "key",
     columns: &[
         (Cell::Time, "at", "TIME"),

@@ -60,6 +60,16 @@ pub(crate) fn run_with_input(arguments: &[&str], input: &[u8]) -> Finished {
     Finished::read(output)
 }
 
+/// What a command says on a terminal.
+pub(crate) fn on_a_terminal(arguments: &str) -> String {
+    let line = format!("{} {arguments}", env!("CARGO_BIN_EXE_context402"));
+    let mut script = Command::new("script");
+    script.args(["-qec", &line, "/dev/null"]);
+    let shown = script.stdin(Stdio::null()).output();
+    let shown = shown.expect("script, of util-linux, runs");
+    String::from_utf8_lossy(&shown.stdout).into_owned()
+}
+
 /// What a command said, and how it ended.
 #[derive(Debug)]
 pub(crate) struct Finished {
