@@ -237,6 +237,22 @@ fn files_that_are_not_sound_are_refused_and_left_alone() {
     ] {
         assert!(refused.contains("give a file made by"), "{refused}");
     }
+    let (folder, other) = (
+        text(&rig.folder.path("")),
+        text(&rig.folder.path("op.toml")),
+    );
+    std::fs::write(&other, "base_url = \"\"\n").expect("written");
+    for (path, why) in [(&folder, "is a folder"), (&other, "is not a backup")] {
+        for refused in [
+            run(&["verify-backup", path]).failed(1),
+            operate(&rig, &["restore", path]).failed(1),
+        ] {
+            assert!(
+                refused.contains(why) && refused.contains("give a file made by"),
+                "{refused}"
+            );
+        }
+    }
     let sound = std::fs::read(&backup).expect("read");
     let newer = rig.folder.path("newer.redb");
     std::fs::write(&newer, &sound).expect("written");

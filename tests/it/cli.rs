@@ -993,7 +993,14 @@ fn payments_are_listed_over_the_socket() {
             .out;
         assert_eq!(listed.lines().count(), 2);
         assert!(listed.starts_with("CREATED"), "{listed}");
-        for part in ["settled", " 0.03 ", &wallet.address().to_string(), ARTICLE] {
+        for part in [
+            "settled",
+            " 0.03 ",
+            " context ",
+            " fresh ",
+            &wallet.address().to_string(),
+            ARTICLE,
+        ] {
             assert!(listed.contains(part), "{part}: {listed}");
         }
         // States are typed as they are shown, or as JSON names them.
@@ -1302,6 +1309,54 @@ fn blocked_hosts_are_not_fetched() {
             buy(ARTICLE).expect(200);
         },
     );
+}
+
+/// The console's link is asked for where the service is found, whatever this command knows of the token.
+#[test]
+fn the_console_is_opened_by_the_running_service() {
+    let mut rig = Rig::today();
+    let config = config_file(&rig.folder, "");
+    let console = || run(&["console", "--config", &config]);
+    assert!(console().expect(1).err.contains("console is disabled"));
+    let token = [("operator.token", "4020402040204020402040204020402040204020")];
+    rig.in_process(&token, |_, _| {
+        let told = console().expect(0).out;
+        assert!(told.contains("/operator?link="), "{told}");
+    });
+    assert!(rig.stop());
+    let told = console().failed(78);
+    assert!(told.contains("operator.token is not set"), "{told}");
+    rig.run();
+}
+
+/// The source of a manual page is not for people.
+#[test]
+fn the_manual_is_shown_on_a_terminal() {
+    let folder = Folder::new();
+    let on_a_terminal = |path: &str| {
+        let line = format!("{} man", env!("CARGO_BIN_EXE_context402"));
+        let shown = Command::new("script")
+            .args(["-qec", &line, "/dev/null"])
+            .env("PATH", path)
+            .env("SHELL", "/bin/sh")
+            .stdin(Stdio::null())
+            .output();
+        let shown = shown.expect("script, of util-linux, runs");
+        String::from_utf8_lossy(&shown.stdout).into_owned()
+    };
+    let known = std::env::var("PATH").expect("a path");
+    let reader = folder.path("man");
+    std::fs::write(&reader, "#!/bin/sh\necho reader of $*; grep -c '^.SH'\n").expect("written");
+    std::fs::set_permissions(&reader, std::fs::Permissions::from_mode(0o755)).expect("ours");
+    let shown = on_a_terminal(&format!("{}:{known}", text(&folder.path(""))));
+    assert!(shown.starts_with("reader of -l -"), "{shown}");
+    std::fs::write(&reader, "#!/bin/sh\nexit 1\n").expect("written");
+    let shown = on_a_terminal(&format!("{}:{known}", text(&folder.path(""))));
+    assert!(
+        shown.contains("context402 man > context402.1") && !shown.contains(".SH"),
+        "{shown}"
+    );
+    assert!(run(&["man"]).expect(0).out.contains(".SH"));
 }
 
 /// Nobody has to guess what a word on the command line means, and the commands are found by what they are for.
