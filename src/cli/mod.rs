@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-use crate::config::{ConfigError, journal_listens};
+use crate::config::{Config, ConfigError, journal_listens};
 
 use buyer::{buy, check, convert, demo, evidence};
 use data::{backup, export, ledger, person, reports, restore};
@@ -55,11 +55,10 @@ enum Command {
     #[command(subcommand)]
     Config(config::Args),
     /// List payments, show one, list the refused ones, or resolve pending settlements
-    #[command(subcommand)]
-    Payments(payments::Args),
+    Payments(Configured<payments::Args>),
     /// List stored reports, show one, publish one, or delete one
-    #[command(subcommand, alias = "report")]
-    Reports(reports::Args),
+    #[command(alias = "report")]
+    Reports(Configured<reports::Args>),
     /// Check configuration, DNS, facilitator, chain, clock and disk
     Doctor(doctor::Args),
     /// Ask the running service for its health
@@ -73,11 +72,9 @@ enum Command {
     /// Restore a backup; the service must be stopped
     Restore(restore::Args),
     /// List leads, show one, change its status, export or delete them
-    #[command(subcommand)]
-    Leads(leads::Args),
+    Leads(Configured<leads::Args>),
     /// List the e-mails in the outbox, show, retry or delete one; test the mail server
-    #[command(subcommand)]
-    Mail(mail::Args),
+    Mail(Configured<mail::Args>),
     /// Show the certificate of the built-in HTTPS, or test an order for one
     #[command(subcommand)]
     Tls(tls::Args),
@@ -85,16 +82,13 @@ enum Command {
     #[command(subcommand)]
     Webhook(webhook::Args),
     /// List bundle orders, show one; retry fulfilment, resend, attach, record a refund, delete
-    #[command(subcommand)]
-    Orders(orders::Args),
+    Orders(Configured<orders::Args>),
     /// Show the revenue of each day, and whether it has reached the receiving address
-    #[command(subcommand)]
-    Ledger(ledger::Args),
+    Ledger(Configured<ledger::Args>),
     /// Export all records of a kind, as JSON or CSV
     Export(export::Args),
     /// Show or delete all data about a person
-    #[command(subcommand)]
-    Person(person::Args),
+    Person(Configured<person::Args>),
     /// Print a one-time sign-in link to the operator's console
     Console(console::Args),
     /// Pause sales: paid requests return 503 and are not charged
@@ -180,8 +174,24 @@ fn command() -> clap::Command {
 struct ConfigFile {
     /// The configuration file; by default $CONTEXT402_CONFIG, or /etc/context402/config.toml if it exists.
     /// CONTEXT402_… variables override it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", global = true)]
     config: Option<PathBuf>,
+}
+
+impl ConfigFile {
+    /// The checked configuration.
+    fn load(&self) -> Result<Config, Failure> {
+        Config::load(self.config.as_deref()).map_err(|error| config_failure(&error))
+    }
+}
+
+/// A command whose subcommands all need the configuration.
+#[derive(Debug, clap::Args)]
+struct Configured<S: Subcommand> {
+    #[command(flatten)]
+    file: ConfigFile,
+    #[command(subcommand)]
+    command: S,
 }
 
 /// Why a command failed.
@@ -226,22 +236,22 @@ impl Args {
             Command::Check(args) => args.run(),
             Command::Buy(args) => args.run(),
             Command::Config(args) => args.run(),
-            Command::Payments(args) => args.run(),
-            Command::Reports(args) => args.run(),
+            Command::Payments(args) => args.command.run(&args.file.load()?),
+            Command::Reports(args) => args.command.run(&args.file.load()?),
             Command::Doctor(args) => args.run(),
             Command::Healthcheck(args) => args.run(),
             Command::Browser(args) => args.run(),
             Command::Backup(args) => args.run(),
             Command::VerifyBackup(args) => args.run(),
             Command::Restore(args) => args.run(),
-            Command::Leads(args) => args.run(),
-            Command::Mail(args) => args.run(),
+            Command::Leads(args) => args.command.run(&args.file.load()?),
+            Command::Mail(args) => args.command.run(&args.file.load()?),
             Command::Tls(args) => args.run(),
             Command::Webhook(args) => args.run(),
-            Command::Orders(args) => args.run(),
-            Command::Ledger(args) => args.run(),
+            Command::Orders(args) => args.command.run(&args.file.load()?),
+            Command::Ledger(args) => args.command.run(&args.file.load()?),
             Command::Export(args) => args.run(),
-            Command::Person(args) => args.run(),
+            Command::Person(args) => args.command.run(&args.file.load()?),
             Command::Console(args) => args.run(),
             Command::Pause(file) => pause::pause(&file),
             Command::Resume(file) => pause::resume(&file),

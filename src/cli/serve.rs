@@ -35,8 +35,7 @@ pub(in crate::cli) struct Args {
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let config =
-            Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        let config = self.file.load()?;
         let supervisor::Inherited { tcp, unix } = supervisor::inherited()
             .map_err(|error| failed(format_args!("the socket passed by systemd: {error}")))?;
         let filter = log_filter("info").map_err(|error| config_failure(&error))?;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::app::store_settings;
 use crate::cli::progress::Progress;
-use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
+use crate::cli::{ConfigFile, Failure, failed, run_async, say, socket};
 use crate::config::Config;
 use crate::domain::figures::size;
 use crate::domain::time::UnixSeconds;
@@ -44,8 +44,7 @@ pub(in crate::cli) struct VerifyArgs {
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let config =
-            Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        let config = self.file.load()?;
         let is_folder = self.path.is_dir();
         if self.keep.is_some() && !is_folder {
             return Err(Failure::Usage(format!(

@@ -4,8 +4,7 @@ use clap::builder::PossibleValuesParser;
 
 use crate::api::operator::export::{self, Export};
 use crate::cli::progress::Progress;
-use crate::cli::{ConfigFile, Failure, config_failure, failed, put, say, socket};
-use crate::config::Config;
+use crate::cli::{ConfigFile, Failure, failed, put, say, socket};
 use crate::outside::clock::Clock;
 use crate::store::Store;
 
@@ -26,8 +25,7 @@ pub(in crate::cli) struct Args {
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let config =
-            Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        let config = self.file.load()?;
         let is_csv = self.csv && !self.json;
         let _progress = Progress::beside_output("Exporting", || None);
         let format = if is_csv { "csv" } else { "json" };

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::api::operator::ledger;
 use crate::cli::list::{Cell, Format, List};
 use crate::cli::progress::Progress;
-use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
+use crate::cli::{Failure, failed, say, socket};
 use crate::config::Config;
 use crate::domain::amount::Amount;
 use crate::domain::figures::cents;
@@ -16,14 +16,10 @@ pub(in crate::cli) enum Args {
     /// The newest days
     List {
         #[command(flatten)]
-        file: ConfigFile,
-        #[command(flatten)]
         format: Format,
     },
     /// Check a day's ledger against transfers to the receiving address now; the service does it daily
     Check {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The day in UTC, such as 2026-11-21
         #[arg(value_parser = parse_day)]
         day: Date,
@@ -39,13 +35,10 @@ fn parse_day(text: &str) -> Result<Date, String> {
 }
 
 impl Args {
-    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let (Args::List { file, .. } | Args::Check { file, .. }) = &self;
-        let config =
-            Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
+    pub(in crate::cli) fn run(self, config: &Config) -> Result<(), Failure> {
         match &self {
-            Args::List { format, .. } => list(&config, *format),
-            Args::Check { day, .. } => {
+            Args::List { format } => list(config, *format),
+            Args::Check { day } => {
                 let stream = socket::connect(&config.socket).ok_or_else(|| failed(NOT_RUNNING))?;
                 let progress = Progress::start("Comparing the day with the chain");
                 let answer = socket::post(stream, &format!("/operator/ledger/{day}/check"));

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::api::operator::data;
 use crate::cli::buyer::report::printable;
-use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
+use crate::cli::{Failure, failed, say, socket};
 use crate::config::Config;
 use crate::domain::email::is_email;
 use crate::domain::evm::Address;
@@ -14,15 +14,11 @@ use crate::domain::evm::Address;
 pub(in crate::cli) enum Args {
     /// All data about an e-mail address, or about the address of a payer, as JSON
     Show {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The e-mail address, or 0x and 40 hex digits
         email: String,
     },
     /// Delete all data about an e-mail address: leads, orders with their reports, and e-mails
     Forget {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The e-mail address
         email: String,
     },
@@ -42,25 +38,23 @@ fn is_empty(answer: &Value) -> bool {
 }
 
 impl Args {
-    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let (Args::Show { file, email } | Args::Forget { file, email }) = &self;
+    pub(in crate::cli) fn run(self, config: &Config) -> Result<(), Failure> {
+        let (Args::Show { email } | Args::Forget { email }) = &self;
         if matches!(self, Args::Forget { .. }) {
             data::check_deletable(email).map_err(|refusal| Failure::Usage(refusal.message))?;
         }
-        let config =
-            Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
         let path = |name: &str| {
             let email: String = url::form_urlencoded::byte_serialize(email.as_bytes()).collect();
             format!("/operator/{name}?email={email}")
         };
         let answer = match &self {
             Args::Show { .. } => {
-                socket::ask_or_open(&config, ("GET", &path("person")), async |store| {
+                socket::ask_or_open(config, ("GET", &path("person")), async |store| {
                     data::person(store, email).await.map_err(failed)
                 })
             }
             Args::Forget { .. } => {
-                socket::ask_or_open(&config, ("POST", &path("forget")), async |store| {
+                socket::ask_or_open(config, ("POST", &path("forget")), async |store| {
                     let gone = data::forget(store, email).await;
                     gone.map_err(|refusal| Failure::Failed(refusal.message))
                 })

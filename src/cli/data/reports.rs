@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::api::operator;
 use crate::cli::list::{Cell, Format, List};
-use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
+use crate::cli::{Failure, failed, say, socket};
 use crate::config::Config;
 use crate::domain::time::UnixSeconds;
 use crate::outside::clock::Clock;
@@ -15,8 +15,6 @@ use crate::store::Store;
 pub(in crate::cli) enum Args {
     /// The newest reports
     List {
-        #[command(flatten)]
-        file: ConfigFile,
         /// Only reports in this state
         #[arg(long, value_parser = PossibleValuesParser::new(operator::REPORT_STATES))]
         state: Option<String>,
@@ -25,48 +23,33 @@ pub(in crate::cli) enum Args {
     },
     /// One report, by its identifier
     Show {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The report, or the beginning of its id
         report_id: String,
     },
     /// Publish a report among the public reports, as its buyer asked
     Approve {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The report, or the beginning of its id
         report_id: String,
     },
     /// Remove a report from the public reports
     Unlist {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The report, or the beginning of its id
         report_id: String,
     },
     /// Delete a report at once, with its text, without asking its buyer
     Purge {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The report, or the beginning of its id
         report_id: String,
     },
 }
 
 impl Args {
-    pub(in crate::cli) fn run(mut self) -> Result<(), Failure> {
-        let (Args::List { file, .. }
-        | Args::Show { file, .. }
-        | Args::Approve { file, .. }
-        | Args::Unlist { file, .. }
-        | Args::Purge { file, .. }) = &self;
-        let config =
-            Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
+    pub(in crate::cli) fn run(mut self, config: &Config) -> Result<(), Failure> {
         if let Some(id) = self.id() {
-            *id = LIST.whole_id(id, || listed(&config))?;
+            *id = LIST.whole_id(id, || listed(config))?;
         }
         let (method, path) = self.request();
-        let answer = socket::ask_or_open(&config, (method, &path), async |store| {
+        let answer = socket::ask_or_open(config, (method, &path), async |store| {
             self.look(store).await
         })?;
         self.tell(&answer)
@@ -76,20 +59,20 @@ impl Args {
     fn id(&mut self) -> Option<&mut String> {
         match self {
             Args::List { .. } => None,
-            Args::Show { report_id, .. }
-            | Args::Approve { report_id, .. }
-            | Args::Unlist { report_id, .. }
-            | Args::Purge { report_id, .. } => Some(report_id),
+            Args::Show { report_id }
+            | Args::Approve { report_id }
+            | Args::Unlist { report_id }
+            | Args::Purge { report_id } => Some(report_id),
         }
     }
 
     fn request(&self) -> (&'static str, String) {
         match self {
             Args::List { state, .. } => ("GET", LIST.of_state(state.as_deref())),
-            Args::Show { report_id, .. } => ("GET", LIST.one(report_id)),
-            Args::Approve { report_id, .. } => ("POST", format!("{}/approve", LIST.one(report_id))),
-            Args::Unlist { report_id, .. } => ("POST", format!("{}/unlist", LIST.one(report_id))),
-            Args::Purge { report_id, .. } => ("POST", format!("{}/purge", LIST.one(report_id))),
+            Args::Show { report_id } => ("GET", LIST.one(report_id)),
+            Args::Approve { report_id } => ("POST", format!("{}/approve", LIST.one(report_id))),
+            Args::Unlist { report_id } => ("POST", format!("{}/unlist", LIST.one(report_id))),
+            Args::Purge { report_id } => ("POST", format!("{}/purge", LIST.one(report_id))),
         }
     }
 
@@ -99,13 +82,13 @@ impl Args {
             Args::List { state, .. } => operator::list_reports(store, state.clone(), now)
                 .await
                 .map_err(failed),
-            Args::Show { report_id, .. } => operator::show_report(store, report_id, now)
+            Args::Show { report_id } => operator::show_report(store, report_id, now)
                 .await
                 .map_err(failed)?
                 .ok_or_else(no_report),
-            Args::Approve { report_id, .. } => set_listed(store, report_id, true, now).await,
-            Args::Unlist { report_id, .. } => set_listed(store, report_id, false, now).await,
-            Args::Purge { report_id, .. } => {
+            Args::Approve { report_id } => set_listed(store, report_id, true, now).await,
+            Args::Unlist { report_id } => set_listed(store, report_id, false, now).await,
+            Args::Purge { report_id } => {
                 match operator::purge(store, report_id).await.map_err(failed)? {
                     true => Ok(json!({"report_id": report_id})),
                     false => Err(failed(operator::NOT_PURGED)),
@@ -118,15 +101,15 @@ impl Args {
         match self {
             Args::List { format, .. } => LIST.tell(answer, *format)?,
             Args::Show { .. } => say(serde_json::to_string_pretty(answer)?)?,
-            Args::Approve { report_id, .. } => {
+            Args::Approve { report_id } => {
                 say(format_args!("{report_id} is now among the public reports."))?;
             }
-            Args::Unlist { report_id, .. } => {
+            Args::Unlist { report_id } => {
                 say(format_args!(
                     "{report_id} is no longer among the public reports."
                 ))?;
             }
-            Args::Purge { report_id, .. } => {
+            Args::Purge { report_id } => {
                 say(format_args!("{report_id} deleted, with its text."))?;
             }
         }

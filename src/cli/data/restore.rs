@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use crate::app::store_settings;
 use crate::cli::data::backup;
 use crate::cli::progress::Progress;
-use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
-use crate::config::Config;
+use crate::cli::{ConfigFile, Failure, failed, say, socket};
 use crate::outside::clock::Clock;
 
 #[derive(Debug, clap::Args)]
@@ -22,8 +21,7 @@ pub(in crate::cli) struct Args {
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let config =
-            Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        let config = self.file.load()?;
         if socket::connect(&config.socket).is_some() {
             return Err(failed(
                 "the service is running; stop it first, then restore",

@@ -2,7 +2,7 @@
 
 use crate::cli::list::time;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
-use crate::config::{Config, ConfigError};
+use crate::config::ConfigError;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
@@ -15,8 +15,7 @@ pub(in crate::cli) struct Args {
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let config =
-            Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        let config = self.file.load()?;
         // The running service decides: it may have a token that this command cannot see, as a demo has.
         let Some(stream) = socket::connect(&config.socket) else {
             return Err(match &config.operator {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::api::operator::leads;
 use crate::cli::list::{Cell, Format as AsJson, List, segment, time};
-use crate::cli::{ConfigFile, Failure, config_failure, say, socket};
+use crate::cli::{Failure, say, socket};
 use crate::config::Config;
 use crate::domain::csv;
 use crate::domain::lead::{LeadEvent, LeadProduct, LeadStatus};
@@ -17,8 +17,6 @@ use crate::store::Store;
 pub(in crate::cli) enum Args {
     /// The newest leads
     List {
-        #[command(flatten)]
-        file: ConfigFile,
         /// Only leads in this state
         #[arg(long, value_parser = PossibleValuesParser::new(LeadStatus::ALL.map(LeadStatus::name)))]
         status: Option<String>,
@@ -30,16 +28,12 @@ pub(in crate::cli) enum Args {
     },
     /// One lead, with its history
     Show {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The lead, or the beginning of its id
         lead_id: String,
     },
     /// Change a lead's status: new → contacted → paid → fulfilled; new or lost → paid; any → lost; lost → contacted
     #[command(visible_alias = "set")]
     Move {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The lead, or the beginning of its id
         lead_id: String,
         /// The new status
@@ -51,8 +45,6 @@ pub(in crate::cli) enum Args {
     },
     /// Add a note to a lead's history
     Note {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The lead, or the beginning of its id
         lead_id: String,
         /// The note
@@ -60,8 +52,6 @@ pub(in crate::cli) enum Args {
     },
     /// Delete a lead, or all leads of a contact
     Delete {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The lead, or the beginning of its id
         #[arg(required_unless_present = "contact", conflicts_with = "contact")]
         lead_id: Option<String>,
@@ -71,8 +61,6 @@ pub(in crate::cli) enum Args {
     },
     /// Export all leads to standard output
     Export {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The format
         #[arg(long, value_enum, default_value = "csv")]
         format: Format,
@@ -88,23 +76,15 @@ pub(in crate::cli) enum Format {
 }
 
 impl Args {
-    pub(in crate::cli) fn run(mut self) -> Result<(), Failure> {
-        let (Args::List { file, .. }
-        | Args::Show { file, .. }
-        | Args::Move { file, .. }
-        | Args::Note { file, .. }
-        | Args::Delete { file, .. }
-        | Args::Export { file, .. }) = &self;
-        let config =
-            Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
-        if let Args::Export { format, .. } = self {
-            return export(&config, format);
+    pub(in crate::cli) fn run(mut self, config: &Config) -> Result<(), Failure> {
+        if let Args::Export { format } = self {
+            return export(config, format);
         }
         if let Some(id) = self.id() {
-            *id = whole_id(&config, id)?;
+            *id = whole_id(config, id)?;
         }
         let (method, path) = self.request();
-        let answer = socket::ask_or_open(&config, (method, &path), async |store| {
+        let answer = socket::ask_or_open(config, (method, &path), async |store| {
             self.look(store).await.map_err(failure)
         })?;
         self.tell(&answer)
@@ -113,7 +93,7 @@ impl Args {
     /// The id that was typed.
     fn id(&mut self) -> Option<&mut String> {
         match self {
-            Args::Show { lead_id, .. }
+            Args::Show { lead_id }
             | Args::Move { lead_id, .. }
             | Args::Note { lead_id, .. }
             | Args::Delete {
@@ -140,20 +120,16 @@ impl Args {
                     .filter_map(|(name, text)| Some((*name, text.as_deref()?)));
                 ("GET", address("", &given.collect::<Vec<_>>()))
             }
-            Args::Show { lead_id, .. } => ("GET", LIST.one(lead_id)),
-            Args::Move {
-                lead_id, to, note, ..
-            } => {
+            Args::Show { lead_id } => ("GET", LIST.one(lead_id)),
+            Args::Move { lead_id, to, note } => {
                 let path = format!("/{}/move", segment(lead_id));
                 ("POST", address(&path, &[("to", to), ("note", note)]))
             }
-            Args::Note { lead_id, text, .. } => {
+            Args::Note { lead_id, text } => {
                 let path = format!("/{}/note", segment(lead_id));
                 ("POST", address(&path, &[("text", text)]))
             }
-            Args::Delete {
-                lead_id, contact, ..
-            } => match (lead_id, contact) {
+            Args::Delete { lead_id, contact } => match (lead_id, contact) {
                 (Some(id), _) => ("POST", address(&format!("/{}/delete", segment(id)), &[])),
                 (None, contact) => {
                     let contact = contact.as_deref().unwrap_or_default();
@@ -170,16 +146,12 @@ impl Args {
             Args::List {
                 status, product, ..
             } => leads::listed(store, status.clone(), product.clone()).await,
-            Args::Show { lead_id, .. } => leads::read_one(store, lead_id).await,
-            Args::Move {
-                lead_id, to, note, ..
-            } => leads::moved(store, lead_id, to, note.clone(), now).await,
-            Args::Note { lead_id, text, .. } => {
-                leads::noted(store, lead_id, text.clone(), now).await
+            Args::Show { lead_id } => leads::read_one(store, lead_id).await,
+            Args::Move { lead_id, to, note } => {
+                leads::moved(store, lead_id, to, note.clone(), now).await
             }
-            Args::Delete {
-                lead_id, contact, ..
-            } => match lead_id {
+            Args::Note { lead_id, text } => leads::noted(store, lead_id, text.clone(), now).await,
+            Args::Delete { lead_id, contact } => match lead_id {
                 Some(id) => leads::deleted(store, id).await,
                 None => {
                     let contact = contact.clone().unwrap_or_default();

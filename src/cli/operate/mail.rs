@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::api::operator::mails;
 use crate::app;
 use crate::cli::list::{Cell, Format, List};
-use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
+use crate::cli::{Failure, config_failure, failed, run_async, say, socket};
 use crate::config::{Config, ConfigError};
 use crate::domain::mail::MailState;
 use crate::domain::refusal::Refusal;
@@ -17,15 +17,11 @@ use crate::outside::clock::Clock;
 pub(in crate::cli) enum Args {
     /// Send a test e-mail with the settings of [mail]; the outbox is not used
     Test {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The recipient, such as you@example.com
         address: String,
     },
     /// The newest e-mails in the outbox
     List {
-        #[command(flatten)]
-        file: ConfigFile,
         /// Only e-mails in this state
         #[arg(long, value_parser = PossibleValuesParser::new(MailState::NAMES))]
         state: Option<String>,
@@ -34,60 +30,43 @@ pub(in crate::cli) enum Args {
     },
     /// One e-mail in the outbox, by its key
     Show {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The key, or its beginning
         key: String,
     },
     /// Retry an unsent e-mail
     Retry {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The key, or its beginning
         key: String,
     },
     /// Delete an e-mail, sent or not
     Delete {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The key, or its beginning
         key: String,
     },
 }
 
 impl Args {
-    pub(in crate::cli) fn run(mut self) -> Result<(), Failure> {
-        let (Args::Test { file, .. }
-        | Args::List { file, .. }
-        | Args::Show { file, .. }
-        | Args::Retry { file, .. }
-        | Args::Delete { file, .. }) = &self;
-        let config =
-            Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
-        if let Args::Show { key, .. } | Args::Retry { key, .. } | Args::Delete { key, .. } =
-            &mut self
-        {
-            *key = LIST.whole_id(key, || listed(&config, None))?;
+    pub(in crate::cli) fn run(mut self, config: &Config) -> Result<(), Failure> {
+        if let Args::Show { key } | Args::Retry { key } | Args::Delete { key } = &mut self {
+            *key = LIST.whole_id(key, || listed(config, None))?;
         }
         match &self {
-            Args::Test { address, .. } => test(&config, address),
-            Args::List { state, format, .. } => {
-                LIST.tell(&listed(&config, state.clone())?, *format)
-            }
-            Args::Show { key, .. } => show(&config, key),
-            Args::Retry { key, .. } => {
+            Args::Test { address } => test(config, address),
+            Args::List { state, format } => LIST.tell(&listed(config, state.clone())?, *format),
+            Args::Show { key } => show(config, key),
+            Args::Retry { key } => {
                 let path = format!("{}/retry", LIST.one(key));
                 let now = Clock::System.now();
-                socket::ask_or_open(&config, ("POST", &path), async |store| {
+                socket::ask_or_open(config, ("POST", &path), async |store| {
                     done(mails::retry(store, key, now).await)
                 })?;
                 Ok(say(
                     "The e-mail will be retried, immediately if the service is running.",
                 )?)
             }
-            Args::Delete { key, .. } => {
+            Args::Delete { key } => {
                 let path = format!("{}/delete", LIST.one(key));
-                socket::ask_or_open(&config, ("POST", &path), async |store| {
+                socket::ask_or_open(config, ("POST", &path), async |store| {
                     done(mails::delete(store, key).await)
                 })?;
                 Ok(say("The e-mail is deleted.")?)

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::api::operator::{leads, orders};
 use crate::cli::list::{Cell, Format, List, segment};
-use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
+use crate::cli::{Failure, failed, say, socket};
 use crate::config::Config;
 use crate::domain::ids::LeadId;
 use crate::domain::order::OrderState;
@@ -18,8 +18,6 @@ use crate::store::Store;
 pub(in crate::cli) enum Args {
     /// The newest orders
     List {
-        #[command(flatten)]
-        file: ConfigFile,
         /// Only orders in this state
         #[arg(long, value_parser = PossibleValuesParser::new(OrderState::NAMES))]
         state: Option<String>,
@@ -28,30 +26,22 @@ pub(in crate::cli) enum Args {
     },
     /// One order with its history, its sources and the payment provider's events
     Show {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The order, or the beginning of its id
         order_id: String,
     },
     /// Retry fulfilment of a delivered or failed order: every source is read again, and a new e-mail is sent
     #[command(name = "retry", alias = "refulfil")]
     Refulfil {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The order, or the beginning of its id
         order_id: String,
     },
     /// Send the e-mail of a delivered order again
     Resend {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The order, or the beginning of its id
         order_id: String,
     },
     /// Attach a payment that needs review to a lead
     Attach {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The order, or the beginning of its id
         order_id: String,
         /// The lead, or the beginning of its id
@@ -59,58 +49,41 @@ pub(in crate::cli) enum Args {
     },
     /// Record a refund; make the refund itself at the payment provider
     Refund {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The order, or the beginning of its id
         order_id: String,
     },
     /// Delete an order, its report and all data about its buyer
     Delete {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The order, or the beginning of its id
         order_id: String,
     },
 }
 
 impl Args {
-    pub(in crate::cli) fn run(mut self) -> Result<(), Failure> {
-        let config =
-            Config::load(self.file().config.as_deref()).map_err(|error| config_failure(&error))?;
+    pub(in crate::cli) fn run(mut self, config: &Config) -> Result<(), Failure> {
         if let Some(id) = self.id() {
-            *id = LIST.whole_id(id, || listed(&config))?;
+            *id = LIST.whole_id(id, || listed(config))?;
         }
         if let Args::Attach { lead_id, .. } = &mut self {
-            *lead_id = super::leads::whole_id(&config, lead_id)?;
+            *lead_id = super::leads::whole_id(config, lead_id)?;
         }
         let (method, path) = self.request();
-        let answer = socket::ask_or_open(&config, (method, &path), async |store| {
-            self.look(store, OrderEmails::new(&config)).await
+        let answer = socket::ask_or_open(config, (method, &path), async |store| {
+            self.look(store, OrderEmails::new(config)).await
         })?;
         self.tell(&answer)
-    }
-
-    fn file(&self) -> &ConfigFile {
-        let (Args::List { file, .. }
-        | Args::Show { file, .. }
-        | Args::Refulfil { file, .. }
-        | Args::Resend { file, .. }
-        | Args::Attach { file, .. }
-        | Args::Refund { file, .. }
-        | Args::Delete { file, .. }) = self;
-        file
     }
 
     /// The id that was typed.
     fn id(&mut self) -> Option<&mut String> {
         match self {
             Args::List { .. } => None,
-            Args::Show { order_id, .. }
-            | Args::Refulfil { order_id, .. }
-            | Args::Resend { order_id, .. }
+            Args::Show { order_id }
+            | Args::Refulfil { order_id }
+            | Args::Resend { order_id }
             | Args::Attach { order_id, .. }
-            | Args::Refund { order_id, .. }
-            | Args::Delete { order_id, .. } => Some(order_id),
+            | Args::Refund { order_id }
+            | Args::Delete { order_id } => Some(order_id),
         }
     }
 
@@ -118,14 +91,14 @@ impl Args {
         let act = |id: &str, act: &str| ("POST", format!("{}/{act}", LIST.one(id)));
         match self {
             Args::List { state, .. } => ("GET", LIST.of_state(state.as_deref())),
-            Args::Show { order_id, .. } => ("GET", LIST.one(order_id)),
-            Args::Attach {
-                order_id, lead_id, ..
-            } => act(order_id, &format!("attach?lead_id={}", segment(lead_id))),
-            Args::Refulfil { order_id, .. } => act(order_id, "refulfil"),
-            Args::Resend { order_id, .. } => act(order_id, "resend"),
-            Args::Refund { order_id, .. } => act(order_id, "refund"),
-            Args::Delete { order_id, .. } => act(order_id, "delete"),
+            Args::Show { order_id } => ("GET", LIST.one(order_id)),
+            Args::Attach { order_id, lead_id } => {
+                act(order_id, &format!("attach?lead_id={}", segment(lead_id)))
+            }
+            Args::Refulfil { order_id } => act(order_id, "refulfil"),
+            Args::Resend { order_id } => act(order_id, "resend"),
+            Args::Refund { order_id } => act(order_id, "refund"),
+            Args::Delete { order_id } => act(order_id, "delete"),
         }
     }
 
@@ -134,17 +107,15 @@ impl Args {
             Args::List { state, .. } => {
                 return orders::list(store, state.clone()).await.map_err(failed);
             }
-            Args::Show { order_id, .. } => {
+            Args::Show { order_id } => {
                 let shown = orders::show(store, order_id).await.map_err(failed)?;
                 return shown.ok_or_else(|| failed(orders::NO_ORDER));
             }
-            Args::Refulfil { order_id, .. } => (order_id, Wish::Refulfil),
-            Args::Resend { order_id, .. } => (order_id, Wish::Resend),
-            Args::Refund { order_id, .. } => (order_id, Wish::Refund),
-            Args::Delete { order_id, .. } => (order_id, Wish::Delete),
-            Args::Attach {
-                order_id, lead_id, ..
-            } => {
+            Args::Refulfil { order_id } => (order_id, Wish::Refulfil),
+            Args::Resend { order_id } => (order_id, Wish::Resend),
+            Args::Refund { order_id } => (order_id, Wish::Refund),
+            Args::Delete { order_id } => (order_id, Wish::Delete),
+            Args::Attach { order_id, lead_id } => {
                 let lead = LeadId::parse(lead_id);
                 let lead = lead.ok_or_else(|| failed(leads::NO_LEAD))?;
                 (order_id, Wish::Attach(lead))
@@ -162,19 +133,17 @@ impl Args {
         match self {
             Args::List { format, .. } => LIST.tell(answer, *format)?,
             Args::Show { .. } => say(serde_json::to_string_pretty(answer)?)?,
-            Args::Refulfil { order_id, .. } => {
+            Args::Refulfil { order_id } => {
                 say(format_args!("{order_id}: fulfilment will be retried."))?
             }
-            Args::Resend { order_id, .. } => {
+            Args::Resend { order_id } => {
                 say(format_args!("The e-mail of {order_id} will be sent again."))?;
             }
-            Args::Attach {
-                order_id, lead_id, ..
-            } => say(format_args!("{order_id} is attached to {lead_id}."))?,
-            Args::Refund { order_id, .. } => {
-                say(format_args!("{order_id} is recorded as refunded."))?
+            Args::Attach { order_id, lead_id } => {
+                say(format_args!("{order_id} is attached to {lead_id}."))?
             }
-            Args::Delete { order_id, .. } => {
+            Args::Refund { order_id } => say(format_args!("{order_id} is recorded as refunded."))?,
+            Args::Delete { order_id } => {
                 say(format_args!("{order_id} deleted, with its report."))?;
             }
         }

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
-use crate::config::Config;
+use crate::cli::{ConfigFile, Failure, failed, say, socket};
 use crate::outside::clock::Clock;
 
 pub(in crate::cli) fn pause(file: &ConfigFile) -> Result<(), Failure> {
@@ -19,7 +18,7 @@ pub(in crate::cli) fn resume(file: &ConfigFile) -> Result<(), Failure> {
 }
 
 fn set(file: &ConfigFile, is_paused: bool) -> Result<Value, Failure> {
-    let config = Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
+    let config = file.load()?;
     let path = match is_paused {
         true => "/operator/pause",
         false => "/operator/resume",

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::api::operator;
 use crate::cli::list::{Cell, Format, List};
-use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
+use crate::cli::{Failure, failed, say, socket};
 use crate::config::Config;
 use crate::domain::evm::TransactionHash;
 use crate::domain::payment::{state_in_words, state_of_words};
@@ -23,14 +23,10 @@ pub(in crate::cli) enum Args {
     /// unverified.
     Refused {
         #[command(flatten)]
-        file: ConfigFile,
-        #[command(flatten)]
         format: Format,
     },
     /// Look up settlements with unknown outcome now; the service does it regularly
     Reconcile {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The payment's key, or its beginning
         #[arg(required_unless_present = "all", conflicts_with = "all")]
         key: Option<String>,
@@ -40,8 +36,6 @@ pub(in crate::cli) enum Args {
     },
     /// Record the outcome of an unknown settlement, from the facilitator's or the payer's records
     End {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The payment's key, or its beginning
         key: String,
         /// settled: the payment has arrived, and the buyer is owed the response; failed: it was not made and never will be
@@ -63,8 +57,6 @@ pub(in crate::cli) enum Ending {
 pub(in crate::cli) enum Reading {
     /// The newest payments
     List {
-        #[command(flatten)]
-        file: ConfigFile,
         /// Only payments in this state
         #[arg(long, value_parser = PossibleValuesParser::new(states()))]
         state: Option<String>,
@@ -73,8 +65,6 @@ pub(in crate::cli) enum Reading {
     },
     /// One payment, by its key
     Show {
-        #[command(flatten)]
-        file: ConfigFile,
         /// The key, or its beginning
         key: String,
     },
@@ -94,18 +84,12 @@ fn states() -> impl Iterator<Item = PossibleValue> {
 }
 
 impl Args {
-    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let (Args::Read(Reading::List { file, .. } | Reading::Show { file, .. })
-        | Args::Refused { file, .. }
-        | Args::Reconcile { file, .. }
-        | Args::End { file, .. }) = &self;
-        let config =
-            Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
+    pub(in crate::cli) fn run(self, config: &Config) -> Result<(), Failure> {
         match self {
-            Args::Read(reading) => reading.run(&config),
-            Args::Refused { format, .. } => refused(&config.socket, format),
+            Args::Read(reading) => reading.run(config),
+            Args::Refused { format } => refused(&config.socket, format),
             Args::Reconcile { key, .. } => {
-                let key = key.map(|key| whole(&config, &key)).transpose()?;
+                let key = key.map(|key| whole(config, &key)).transpose()?;
                 reconcile(&config.socket, key)
             }
             Args::End {
@@ -114,7 +98,7 @@ impl Args {
                 transaction,
                 ..
             } => {
-                let key = whole(&config, &key)?;
+                let key = whole(config, &key)?;
                 end(&config.socket, &key, ending, transaction.as_deref())
             }
         }
@@ -190,10 +174,8 @@ fn end(at: &Path, key: &str, ending: Ending, transaction: Option<&str>) -> Resul
 impl Reading {
     fn run(&self, config: &Config) -> Result<(), Failure> {
         match self {
-            Reading::List { state, format, .. } => {
-                LIST.tell(&listed(config, state.clone())?, *format)
-            }
-            Reading::Show { key, .. } => {
+            Reading::List { state, format } => LIST.tell(&listed(config, state.clone())?, *format),
+            Reading::Show { key } => {
                 let key = whole(config, key)?;
                 let path = LIST.one(&key);
                 let shown = socket::ask_or_open(config, ("GET", &path), async |store| {

@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 
 use crate::cli::list::Format;
 use crate::cli::progress;
-use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
+use crate::cli::{ConfigFile, Failure, failed, run_async, say, socket};
 use crate::config::{CertificateSource, Config, Tls};
 use crate::domain::certificate::Certificate;
 use crate::domain::time::{DAY_SECONDS, UnixSeconds};
@@ -42,8 +42,7 @@ const OFF: &str = "[tls] is not set: a reverse proxy is expected to serve HTTPS.
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         let (Args::Show { file, .. } | Args::Test(file)) = &self;
-        let config =
-            Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        let config = file.load()?;
         let tls = config.tls.as_ref().ok_or_else(|| failed(OFF))?;
         match self {
             Args::Show { format, .. } => show(&config, tls, format),

@@ -2,7 +2,7 @@
 
 use crate::app;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say};
-use crate::config::{Config, ConfigError};
+use crate::config::ConfigError;
 use crate::flows::operations::self_test;
 use crate::outside::clock::Clock;
 
@@ -15,8 +15,7 @@ pub(in crate::cli) enum Args {
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         let Args::Test(file) = self;
-        let config =
-            Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        let config = file.load()?;
         let missing = || config_failure(&ConfigError::new(self_test::NO_NOTICES));
         let hook = app::hook(&config).ok_or_else(missing)?;
         let now = Clock::System.now();

@@ -5,8 +5,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
 use crate::cli::{ConfigFile, Failure, config_failure, say};
+use crate::config::Resolved;
 use crate::config::settings::example_file;
-use crate::config::{Config, Resolved};
 
 #[derive(Debug, clap::Subcommand)]
 pub(in crate::cli) enum Args {
@@ -46,8 +46,7 @@ impl Args {
                 ))?;
             }
             Args::Check(file) => {
-                let config =
-                    Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
+                let config = file.load()?;
                 say(format_args!(
                     "The configuration is valid: {} on {}.",
                     config.base_url, config.listen

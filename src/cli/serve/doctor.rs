@@ -13,7 +13,7 @@ use url::Url;
 use crate::app;
 use crate::cli::list::Format;
 use crate::cli::serve::healthcheck;
-use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
+use crate::cli::{ConfigFile, Failure, failed, run_async, say, socket};
 use crate::config::mail::Way;
 use crate::config::{
     CertificateSource, Coin, Config, FacilitatorAt, Gas, RenderUnit, Tls, wants_colour,
@@ -59,8 +59,7 @@ use Finding::{Bad, Good, Note};
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let config =
-            Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        let config = self.file.load()?;
         let mut bad = 0;
         let mut found = Vec::new();
         let mut tell = |(what, finding): (&str, Finding)| {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::cli::list::Format;
-use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
+use crate::cli::{ConfigFile, Failure, failed, say, socket};
 use crate::config::Config;
 use crate::domain::availability::{NotSelling, Obstacle};
 use crate::domain::time::UnixSeconds;
@@ -31,8 +31,7 @@ pub(in crate::cli) struct Args {
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let config =
-            Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        let config = self.file.load()?;
         let end = Instant::now() + Duration::from_secs(self.wait);
         let health = loop {
             let is_last = Instant::now() >= end;

@@ -1,8 +1,7 @@
 //! `context402 init`: creates an empty data file.
 
 use crate::app::store_settings;
-use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say};
-use crate::config::Config;
+use crate::cli::{ConfigFile, Failure, failed, run_async, say};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
@@ -12,8 +11,7 @@ pub(in crate::cli) struct Args {
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let config =
-            Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        let config = self.file.load()?;
         let opened = store_settings(&config)
             .create(&config.data_file)
             .map_err(failed)?;
