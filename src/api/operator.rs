@@ -75,11 +75,28 @@ fn newest_first(found: &mut Vec<(u64, Value)>) {
     found.truncate(LIST_MAX);
 }
 
-/// The response to a store operation.
-fn answered(app: &Shared, call: &Call, outcome: Result<Value, StoreError>) -> Reply {
+/// What of a list is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Search {
+    /// Only records in this state.
+    pub state: Option<String>,
+    /// Only records that have these words in one of the members that they are found by; empty for all.
+    pub words: String,
+}
+
+impl Search {
+    /// Every record, or every one in a state.
+    pub fn of_state(state: Option<String>) -> Search {
+        let words = String::new();
+        Search { state, words }
+    }
+}
+
+/// The response to an operation.
+fn answered(app: &Shared, call: &Call, outcome: Result<Value, Refusal>) -> Reply {
     match outcome {
         Ok(answer) => Reply::json(200, answer.to_string()),
-        Err(error) => failure::reply(app, &error.into(), call),
+        Err(refusal) => failure::reply(app, &refusal, call),
     }
 }
 
@@ -97,10 +114,11 @@ fn state_asked(call: &Call, states: &[&str]) -> Result<Option<String>, Refusal> 
 
 /// GET /operator/payments: the newest, optionally by state.
 pub async fn payments(app: Shared, call: Call) -> Reply {
-    match state_asked(&call, &PAYMENT_STATES) {
-        Ok(state) => answered(&app, &call, list(&app.store, state).await),
-        Err(refusal) => failure::reply(&app, &refusal, &call),
-    }
+    let listed = async {
+        let state = state_asked(&call, &PAYMENT_STATES)?;
+        list(&app.store, Search::of_state(state)).await
+    };
+    answered(&app, &call, listed.await)
 }
 
 /// GET /operator/payments/refused: the latest refused requests that carried a payment.
@@ -127,11 +145,8 @@ pub fn refused(app: &Shared) -> Value {
 
 /// GET /operator/payments/{key}.
 pub async fn payment(app: Shared, call: Call) -> Reply {
-    match show(&app.store, call.param("key").unwrap_or_default()).await {
-        Ok(Some(answer)) => Reply::json(200, answer.to_string()),
-        Ok(None) => failure::reply(&app, &Refusal::new(Code::NotFound, NO_PAYMENT), &call),
-        Err(error) => failure::reply(&app, &error.into(), &call),
-    }
+    let shown = show(&app.store, call.param("key").unwrap_or_default()).await;
+    answered(&app, &call, shown)
 }
 
 /// POST /operator/payments/{key}/reconcile: looks up the outcome of an unknown settlement now.
@@ -165,17 +180,12 @@ async fn changed(
     call: &Call,
     change: impl AsyncFnOnce(PaymentKey) -> Result<Option<Payment>, Refusal>,
 ) -> Reply {
-    let found = match payment_key(call.param("key").unwrap_or_default()) {
-        Some(key) => change(key)
-            .await
-            .map(|found| found.map(|payment| payment_json(key, &payment))),
-        None => Ok(None),
+    let changed = async {
+        let key = payment_key(call.param("key").unwrap_or_default())?;
+        let payment = change(key).await?.ok_or_else(no_payment)?;
+        Ok(payment_json(key, &payment))
     };
-    match found {
-        Ok(Some(answer)) => Reply::json(200, answer.to_string()),
-        Ok(None) => failure::reply(app, &Refusal::new(Code::NotFound, NO_PAYMENT), call),
-        Err(refusal) => failure::reply(app, &refusal, call),
-    }
+    answered(app, call, changed.await)
 }
 
 /// POST /operator/backup: copies the data file to a file beside it.
@@ -206,37 +216,23 @@ pub async fn reload(app: Shared, call: Call) -> Reply {
 
 /// GET /operator/reports: the newest, optionally by state.
 pub async fn reports(app: Shared, call: Call) -> Reply {
-    match state_asked(&call, &REPORT_STATES) {
-        Ok(state) => answered(
-            &app,
-            &call,
-            list_reports(&app.store, state, app.now()).await,
-        ),
-        Err(refusal) => failure::reply(&app, &refusal, &call),
-    }
+    let listed = async {
+        let state = state_asked(&call, &REPORT_STATES)?;
+        list_reports(&app.store, Search::of_state(state), app.now()).await
+    };
+    answered(&app, &call, listed.await)
 }
 
 /// GET /operator/reports/{report_id}.
 pub async fn report(app: Shared, call: Call) -> Reply {
     let id = call.param("report_id").unwrap_or_default();
-    match show_report(&app.store, id, app.now()).await {
-        Ok(Some(answer)) => Reply::json(200, answer.to_string()),
-        Ok(None) => failure::reply(&app, &Refusal::new(Code::ReportNotFound, NO_REPORT), &call),
-        Err(error) => failure::reply(&app, &error.into(), &call),
-    }
+    answered(&app, &call, show_report(&app.store, id, app.now()).await)
 }
 
 /// POST /operator/reports/{report_id}/purge: deletes a report with its text.
 pub async fn purge_report(app: Shared, call: Call) -> Reply {
     let id = call.param("report_id").unwrap_or_default();
-    match purge(&app.store, id).await {
-        Ok(true) => Reply::json(
-            200,
-            json!({"status": "success", "report_id": id}).to_string(),
-        ),
-        Ok(false) => failure::reply(&app, &Refusal::new(Code::ReportNotFound, NOT_PURGED), &call),
-        Err(error) => failure::reply(&app, &error.into(), &call),
-    }
+    answered(&app, &call, purge(&app.store, id).await)
 }
 
 /// POST /operator/reports/{report_id}/approve: lists a report in the library at its buyer's request.
@@ -252,51 +248,40 @@ pub async fn unlist_report(app: Shared, call: Call) -> Reply {
 
 async fn listing_reply(app: &Shared, call: &Call, is_approved: bool) -> Reply {
     let id = call.param("report_id").unwrap_or_default();
-    match approve(&app.store, id, is_approved, app.now()).await {
-        Ok(true) => Reply::json(200, approved_json(id, is_approved).to_string()),
-        Ok(false) => failure::reply(app, &Refusal::new(Code::ReportNotFound, NOT_WANTED), call),
-        Err(error) => failure::reply(app, &error.into(), call),
-    }
+    let listed = approve(&app.store, id, is_approved, app.now()).await;
+    answered(app, call, listed)
 }
 
-pub fn approved_json(id: &str, is_approved: bool) -> Value {
-    json!({"status": "success", "report_id": id, "listed": is_approved})
-}
-
-/// Lists or unlists a report. Returns whether its buyer requests a listing.
+/// Lists or unlists a report.
+///
+/// # Errors
+/// There is none of this identifier, or its buyer does not request a listing.
 pub async fn approve(
     store: &Store,
     id: &str,
     is_approved: bool,
     now: UnixSeconds,
-) -> Result<bool, StoreError> {
-    let Some(id) = ReportId::parse(id) else {
-        return Ok(false);
-    };
+) -> Result<Value, Refusal> {
+    let refused = || Refusal::new(Code::ReportNotFound, NOT_WANTED);
+    let id = ReportId::parse(id).ok_or_else(refused)?;
     let done = store.write(move |tables| tables.approve_report(id, is_approved, now));
-    Ok(done.await?.is_some())
-}
-
-/// The list, from a running service or from the file of a stopped one.
-pub async fn list_reports(
-    store: &Store,
-    state: Option<String>,
-    now: UnixSeconds,
-) -> Result<Value, StoreError> {
-    find_reports(store, state, String::new(), now).await
+    done.await?.ok_or_else(refused)?;
+    Ok(json!({"status": "success", "report_id": id.to_string(), "listed": is_approved}))
 }
 
 /// What a report is found by.
 const REPORT_NAMES: [&str; 5] = ["report_id", "target_url", "question", "title", "payment"];
 
-/// The same of reports that have these words in one of [`REPORT_NAMES`].
-pub async fn find_reports(
+/// The newest reports, from a running service or from the file of a stopped one.
+///
+/// # Errors
+/// The store does not answer.
+pub async fn list_reports(
     store: &Store,
-    state: Option<String>,
-    words: String,
+    search: Search,
     now: UnixSeconds,
-) -> Result<Value, StoreError> {
-    let words = words.to_lowercase();
+) -> Result<Value, Refusal> {
+    let (state, words) = (search.state, search.words.to_lowercase());
     let listed = store.read(move |snapshot| {
         let mut newest = Newest::default();
         snapshot.reports(|id, report| {
@@ -320,14 +305,12 @@ pub async fn find_reports(
 }
 
 /// One report with the stored document.
-pub async fn show_report(
-    store: &Store,
-    id: &str,
-    now: UnixSeconds,
-) -> Result<Option<Value>, StoreError> {
-    let Some(id) = ReportId::parse(id) else {
-        return Ok(None);
-    };
+///
+/// # Errors
+/// There is none of this identifier.
+pub async fn show_report(store: &Store, id: &str, now: UnixSeconds) -> Result<Value, Refusal> {
+    let missing = || Refusal::new(Code::ReportNotFound, NO_REPORT);
+    let id = ReportId::parse(id).ok_or_else(missing)?;
     let found = store.read(move |snapshot| {
         let Some(record) = snapshot.report(id)? else {
             return Ok(None);
@@ -336,20 +319,23 @@ pub async fn show_report(
         let listing = snapshot.listing(&record)?;
         Ok(Some((record, listing, document)))
     });
-    Ok(found.await?.map(|(record, listing, document)| {
-        let mut answer = report_json(id, &record, listing, now);
-        let document = document.and_then(|document| serde_json::from_slice(&document).ok());
-        answer["report"] = document.unwrap_or(Value::Null);
-        answer
-    }))
+    let (record, listing, document) = found.await?.ok_or_else(missing)?;
+    let mut answer = report_json(id, &record, listing, now);
+    let document = document.and_then(|document| serde_json::from_slice(&document).ok());
+    answer["report"] = document.unwrap_or(Value::Null);
+    Ok(answer)
 }
 
-/// Deletes a report. Returns whether it existed.
-pub async fn purge(store: &Store, id: &str) -> Result<bool, StoreError> {
-    match ReportId::parse(id) {
-        Some(id) => store.write(move |tables| tables.purge_report(id)).await,
-        None => Ok(false),
-    }
+/// Deletes a report.
+///
+/// # Errors
+/// There is none of this identifier, or the outcome of its settlement is unknown.
+pub async fn purge(store: &Store, id: &str) -> Result<Value, Refusal> {
+    let refused = || Refusal::new(Code::ReportNotFound, NOT_PURGED);
+    let id = ReportId::parse(id).ok_or_else(refused)?;
+    let was_there = store.write(move |tables| tables.purge_report(id)).await?;
+    let answer = json!({"status": "success", "report_id": id.to_string()});
+    was_there.then_some(answer).ok_or_else(refused)
 }
 
 pub fn report_json(
@@ -401,27 +387,21 @@ pub const AWAITING_APPROVAL: &str = "awaiting_approval";
 /// Filters for reports.
 pub const REPORT_STATES: [&str; 4] = ["retained", "unsettled", "expired", AWAITING_APPROVAL];
 
-pub const NOT_WANTED: &str = "No such report, or its buyer has not requested a listing: see `context402 reports list --state awaiting_approval`.";
-pub const NO_REPORT: &str = "No such report: `context402 reports list` shows the identifiers.";
-pub const NOT_PURGED: &str = "No such report, or its settlement outcome is unknown; then it is owed to its buyer and cannot be purged.";
+const NOT_WANTED: &str = "No such report, or its buyer has not requested a listing: see `context402 reports list --state awaiting_approval`.";
+const NO_REPORT: &str = "No such report: `context402 reports list` shows the identifiers.";
+const NOT_PURGED: &str = "No such report, or its settlement outcome is unknown; then it is owed to its buyer and cannot be purged.";
 const NO_END: &str = "State the outcome: as=settled with the paying transaction (0x and 64 hex digits), or as=failed.";
-pub const NO_PAYMENT: &str = "No such payment: `context402 payments list` shows the keys.";
-
-/// The list, from a running service or from the file of a stopped one.
-pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreError> {
-    find(store, state, String::new()).await
-}
+const NO_PAYMENT: &str = "No such payment: `context402 payments list` shows the keys.";
 
 /// What a payment is found by.
 const PAYMENT_NAMES: [&str; 4] = ["payer", "transaction", "target_url", "key"];
 
-/// The same of payments that have these words in one of [`PAYMENT_NAMES`].
-pub async fn find(
-    store: &Store,
-    state: Option<String>,
-    words: String,
-) -> Result<Value, StoreError> {
-    let words = words.to_lowercase();
+/// The newest payments, from a running service or from the file of a stopped one.
+///
+/// # Errors
+/// The store does not answer.
+pub async fn list(store: &Store, search: Search) -> Result<Value, Refusal> {
+    let (state, words) = (search.state, search.words.to_lowercase());
     let listed = store.read(move |snapshot| {
         let mut newest = Newest::default();
         let beside = Beside::read(snapshot)?;
@@ -448,10 +428,11 @@ pub async fn find(
 }
 
 /// One payment by the hex digits of its key.
-pub async fn show(store: &Store, key: &str) -> Result<Option<Value>, StoreError> {
-    let Some(bytes) = payment_key(key) else {
-        return Ok(None);
-    };
+///
+/// # Errors
+/// There is none of this key.
+pub async fn show(store: &Store, key: &str) -> Result<Value, Refusal> {
+    let bytes = payment_key(key)?;
     let found = store.read(move |snapshot| {
         let Some(payment) = snapshot.payment(bytes)? else {
             return Ok(None);
@@ -460,7 +441,7 @@ pub async fn show(store: &Store, key: &str) -> Result<Option<Value>, StoreError>
         Beside::read(snapshot)?.add_to(&mut answer, bytes, &payment);
         Ok(Some(answer))
     });
-    found.await
+    found.await?.ok_or_else(no_payment)
 }
 
 /// Facts about payments from other tables.
@@ -517,8 +498,13 @@ impl Beside {
 /// Rows that a list reads from each table besides the payments.
 const BESIDE_MAX: usize = 10_000;
 
-pub fn payment_key(text: &str) -> Option<PaymentKey> {
-    PaymentKey::parse(text)
+/// The key in hex digits.
+fn payment_key(text: &str) -> Result<PaymentKey, Refusal> {
+    PaymentKey::parse(text).ok_or_else(no_payment)
+}
+
+fn no_payment() -> Refusal {
+    Refusal::new(Code::NotFound, NO_PAYMENT)
 }
 
 pub fn payment_json(key: PaymentKey, payment: &Payment) -> Value {

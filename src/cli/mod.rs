@@ -19,6 +19,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::config::{Config, ConfigError, journal_listens};
+use crate::domain::refusal::Refusal;
 
 use buyer::{buy, check, convert, demo, evidence};
 use data::{backup, export, ledger, person, reports, restore};
@@ -295,6 +296,11 @@ impl<E: std::error::Error> From<E> for Failure {
 /// Configuration errors have their own exit code.
 fn config_failure(error: &ConfigError) -> Failure {
     Failure::Config(error.to_string())
+}
+
+/// The refusal of an operation on a stopped service's file, in the words of the running service.
+fn refused(refusal: Refusal) -> Failure {
+    Failure::Failed(refusal.message)
 }
 
 fn failed(error: impl fmt::Display) -> Failure {

@@ -3,8 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::api::failure;
-use crate::api::operator::{LIST_MAX, is_named};
+use crate::api::operator::{LIST_MAX, Search, answered, is_named};
 use crate::app::Shared;
 use crate::domain::code::Code;
 use crate::domain::ids::LeadId;
@@ -23,21 +22,26 @@ pub const NO_LEAD: &str = "No such lead: `context402 leads list` shows the ident
 /// GET /operator/leads: the newest, optionally by status or product.
 pub async fn list(app: Shared, call: Call) -> Reply {
     let text = |name: &str| call.query.get(name).map(|text| text.into_owned());
-    let outcome = listed(&app.store, text("status"), text("product")).await;
-    answer(&app, &call, outcome)
+    let outcome = listed(
+        &app.store,
+        Search::of_state(text("status")),
+        text("product"),
+    )
+    .await;
+    answered(&app, &call, outcome)
 }
 
 /// GET /operator/leads/{lead_id}.
 pub async fn show(app: Shared, call: Call) -> Reply {
     let outcome = read_one(&app.store, lead_id(&call)).await;
-    answer(&app, &call, outcome)
+    answered(&app, &call, outcome)
 }
 
 /// GET /operator/leads/export: all of them, in parts.
 pub async fn export(app: Shared, call: Call) -> Reply {
     let after = call.query.get("after").map(|text| text.into_owned());
     let outcome = part(&app.store, after.as_deref()).await;
-    answer(&app, &call, outcome)
+    answered(&app, &call, outcome)
 }
 
 /// POST /operator/leads/{lead_id}/move.
@@ -51,38 +55,31 @@ pub async fn advance(app: Shared, call: Call) -> Reply {
         app.now(),
     )
     .await;
-    answer(&app, &call, outcome)
+    answered(&app, &call, outcome)
 }
 
 /// POST /operator/leads/{lead_id}/note.
 pub async fn annotate(app: Shared, call: Call) -> Reply {
     let text = call.query.get("text").unwrap_or_default().into_owned();
     let outcome = noted(&app.store, lead_id(&call), text, app.now()).await;
-    answer(&app, &call, outcome)
+    answered(&app, &call, outcome)
 }
 
 /// POST /operator/leads/{lead_id}/delete.
 pub async fn delete(app: Shared, call: Call) -> Reply {
     let outcome = deleted(&app.store, lead_id(&call)).await;
-    answer(&app, &call, outcome)
+    answered(&app, &call, outcome)
 }
 
 /// POST /operator/leads/delete: every lead of one contact.
 pub async fn delete_of(app: Shared, call: Call) -> Reply {
     let contact = call.query.get("contact").unwrap_or_default().into_owned();
     let outcome = deleted_of(&app.store, contact).await;
-    answer(&app, &call, outcome)
+    answered(&app, &call, outcome)
 }
 
 fn lead_id(call: &Call) -> &str {
     call.param("lead_id").unwrap_or_default()
-}
-
-fn answer(app: &Shared, call: &Call, outcome: Result<Value, Refusal>) -> Reply {
-    match outcome {
-        Ok(body) => Reply::json(200, body.to_string()),
-        Err(refusal) => failure::reply(app, &refusal, call),
-    }
 }
 
 fn found(id: &str) -> Result<LeadId, Refusal> {
@@ -91,15 +88,6 @@ fn found(id: &str) -> Result<LeadId, Refusal> {
 
 fn no_lead() -> Refusal {
     Refusal::new(Code::NotFound, NO_LEAD)
-}
-
-/// The list, from a running service or from the file of a stopped one.
-pub async fn listed(
-    store: &Store,
-    status: Option<String>,
-    product: Option<String>,
-) -> Result<Value, Refusal> {
-    find(store, status, product, String::new()).await
 }
 
 /// What a lead is found by.
@@ -112,14 +100,16 @@ const NAMES: [&str; 6] = [
     "source",
 ];
 
-/// The same of leads that have these words in one of [`NAMES`].
-pub async fn find(
+/// The newest leads, from a running service or from the file of a stopped one.
+///
+/// # Errors
+/// The state or the product does not exist, or the store does not answer.
+pub async fn listed(
     store: &Store,
-    status: Option<String>,
+    search: Search,
     product: Option<String>,
-    words: String,
 ) -> Result<Value, Refusal> {
-    let words = words.to_lowercase();
+    let (status, words) = (search.state, search.words.to_lowercase());
     let statuses = LeadStatus::ALL.map(LeadStatus::name);
     let products = LeadProduct::ALL.map(LeadProduct::name);
     let filter = LeadFilter {

@@ -68,13 +68,17 @@ pub struct Funnel {
 /// GET /operator/today.
 pub async fn today(app: Shared, call: Call) -> Reply {
     let found = look(&app).await.map(|today| today_json(&app, &today));
-    answered(&app, &call, found)
+    answered(&app, &call, found.map_err(Refusal::from))
 }
 
 /// GET /operator/ledger: the days with their reconciliation.
 pub async fn ledger(app: Shared, call: Call) -> Reply {
     let days = app.store.read(days).await;
-    answered(&app, &call, days.map(|days| days_json(&days)))
+    answered(
+        &app,
+        &call,
+        days.map(|days| days_json(&days)).map_err(Refusal::from),
+    )
 }
 
 /// The newest days as JSON.
@@ -114,7 +118,7 @@ async fn brake(app: &Shared, call: &Call, is_paused: bool) -> Reply {
     let since = pause::set(app, is_paused).await;
     let since =
         since.map(|since| json!({"status": "success", "paused_since": since.map(|since| since.0)}));
-    answered(app, call, since)
+    answered(app, call, since.map_err(Refusal::from))
 }
 
 /// Reconciles a day, written as 2026-11-21.

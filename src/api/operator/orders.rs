@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::api::failure;
-use crate::api::operator::{Newest, answered, is_named, state_asked};
+use crate::api::operator::{Newest, Search, answered, is_named, state_asked};
 use crate::app::Shared;
 use crate::domain::checkout;
 use crate::domain::code::Code;
@@ -14,113 +13,105 @@ use crate::domain::time::UnixSeconds;
 use crate::flows::orders::order_emails::{OrderEmails, delivery_key};
 use crate::flows::orders::{Granted, Wish, grant};
 use crate::http::{Call, Reply};
-use crate::store::{EventRecord, SourceRecord, Store, StoreError};
+use crate::store::{EventRecord, SourceRecord, Store};
 
-pub const NO_ORDER: &str = "No such order: `context402 orders list` shows the identifiers.";
+const NO_ORDER: &str = "No such order: `context402 orders list` shows the identifiers.";
 const NO_LEAD: &str = "lead_id is required and begins with lead_.";
 
 /// GET /operator/orders: the newest, optionally by state.
 pub async fn orders(app: Shared, call: Call) -> Reply {
-    match state_asked(&call, &OrderState::NAMES) {
-        Ok(state) => answered(&app, &call, list(&app.store, state).await),
-        Err(refusal) => failure::reply(&app, &refusal, &call),
-    }
+    let listed = async {
+        let state = state_asked(&call, &OrderState::NAMES)?;
+        list(&app.store, Search::of_state(state)).await
+    };
+    answered(&app, &call, listed.await)
 }
 
 /// GET /operator/orders/{order_id}.
 pub async fn order(app: Shared, call: Call) -> Reply {
-    match show(&app.store, call.param("order_id").unwrap_or_default()).await {
-        Ok(Some(answer)) => Reply::json(200, answer.to_string()),
-        Ok(None) => failure::reply(&app, &Refusal::new(Code::NotFound, NO_ORDER), &call),
-        Err(error) => failure::reply(&app, &error.into(), &call),
-    }
+    let shown = show(&app.store, call.param("order_id").unwrap_or_default()).await;
+    answered(&app, &call, shown)
 }
 
 /// GET /operator/events: the payment provider's events of the last 35 days, newest first.
 pub async fn events(app: Shared, call: Call) -> Reply {
-    match list_events(&app.store).await {
-        Ok(answer) => Reply::json(200, answer.to_string()),
-        Err(error) => failure::reply(&app, &error.into(), &call),
-    }
+    answered(&app, &call, list_events(&app.store).await)
 }
 
 /// POST /operator/orders/{order_id}/refulfil.
 pub async fn refulfil(app: Shared, call: Call) -> Reply {
-    wished(&app, &call, Some(Wish::Refulfil)).await
+    wished(&app, &call, Wish::Refulfil).await
 }
 
 /// POST /operator/orders/{order_id}/resend.
 pub async fn resend(app: Shared, call: Call) -> Reply {
-    wished(&app, &call, Some(Wish::Resend)).await
+    wished(&app, &call, Wish::Resend).await
 }
 
 /// POST /operator/orders/{order_id}/refund.
 pub async fn refund(app: Shared, call: Call) -> Reply {
-    wished(&app, &call, Some(Wish::Refund)).await
+    wished(&app, &call, Wish::Refund).await
 }
 
 /// POST /operator/orders/{order_id}/delete.
 pub async fn delete(app: Shared, call: Call) -> Reply {
-    wished(&app, &call, Some(Wish::Delete)).await
+    wished(&app, &call, Wish::Delete).await
 }
 
 /// POST /operator/orders/{order_id}/attach?lead_id=.
 pub async fn attach(app: Shared, call: Call) -> Reply {
     let lead = call.query.get("lead_id").and_then(|id| LeadId::parse(&id));
-    wished(&app, &call, lead.map(Wish::Attach)).await
-}
-
-async fn wished(app: &Shared, call: &Call, wish: Option<Wish>) -> Reply {
-    let Some(wish) = wish else {
-        return failure::reply(app, &Refusal::new(Code::InvalidRequest, NO_LEAD), call);
-    };
-    let id = call.param("order_id").unwrap_or_default();
-    match carry_out(&app.store, id, wish, OrderEmails::of(app), app.now()).await {
-        Ok(Granted::Done) => {
-            let answer = json!({"status": "success", "order_id": id});
-            Reply::json(200, answer.to_string())
+    match lead {
+        Some(lead) => wished(&app, &call, Wish::Attach(lead)).await,
+        None => {
+            let refusal = Refusal::new(Code::InvalidRequest, NO_LEAD);
+            answered(&app, &call, Err(refusal))
         }
-        Ok(Granted::NoOrder) => failure::reply(app, &Refusal::new(Code::NotFound, NO_ORDER), call),
-        Ok(Granted::Refused(why)) => failure::reply(app, &Refusal::new(Code::Conflict, why), call),
-        Err(error) => failure::reply(app, &error.into(), call),
     }
 }
 
+async fn wished(app: &Shared, call: &Call, wish: Wish) -> Reply {
+    let id = call.param("order_id").unwrap_or_default();
+    let done = carry_out(&app.store, id, wish, OrderEmails::of(app), app.now()).await;
+    answered(app, call, done)
+}
+
 /// Performs the operator's wish, on a running service or a stopped one's file.
+///
+/// # Errors
+/// There is no such order, or its state does not allow it.
 pub async fn carry_out(
     store: &Store,
     id: &str,
     wish: Wish,
     emails: OrderEmails,
     now: UnixSeconds,
-) -> Result<Granted, StoreError> {
-    let Some(id) = OrderId::parse(id) else {
-        return Ok(Granted::NoOrder);
-    };
-    let granted = store
-        .write(move |tables| grant(tables, id, wish, &emails, now))
-        .await?;
-    if granted == Granted::Done {
-        tracing::info!(order.id = %id, ?wish, "order changed by the operator");
+) -> Result<Value, Refusal> {
+    let id = OrderId::parse(id).ok_or_else(no_order)?;
+    let granted = store.write(move |tables| grant(tables, id, wish, &emails, now));
+    match granted.await? {
+        Granted::Done => {
+            tracing::info!(order.id = %id, ?wish, "order changed by the operator");
+            Ok(json!({"status": "success", "order_id": id.to_string()}))
+        }
+        Granted::NoOrder => Err(no_order()),
+        Granted::Refused(why) => Err(Refusal::new(Code::Conflict, why)),
     }
-    Ok(granted)
 }
 
-/// The list, from a running service or from the file of a stopped one.
-pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreError> {
-    find(store, state, String::new()).await
+fn no_order() -> Refusal {
+    Refusal::new(Code::NotFound, NO_ORDER)
 }
 
 /// What an order is found by.
 const NAMES: [&str; 5] = ["order_id", "lead_id", "email", "bundle", "question"];
 
-/// The same of orders that have these words in one of [`NAMES`].
-pub async fn find(
-    store: &Store,
-    state: Option<String>,
-    words: String,
-) -> Result<Value, StoreError> {
-    let words = words.to_lowercase();
+/// The newest orders, from a running service or from the file of a stopped one.
+///
+/// # Errors
+/// The store does not answer.
+pub async fn list(store: &Store, search: Search) -> Result<Value, Refusal> {
+    let (state, words) = (search.state, search.words.to_lowercase());
     let listed = store.read(move |snapshot| {
         let mut newest = Newest::default();
         snapshot.orders(|id, order| {
@@ -139,10 +130,11 @@ pub async fn find(
 }
 
 /// One order with its history, sources, events and e-mail.
-pub async fn show(store: &Store, id: &str) -> Result<Option<Value>, StoreError> {
-    let Some(id) = OrderId::parse(id) else {
-        return Ok(None);
-    };
+///
+/// # Errors
+/// There is none of this identifier.
+pub async fn show(store: &Store, id: &str) -> Result<Value, Refusal> {
+    let id = OrderId::parse(id).ok_or_else(no_order)?;
     let found = store.read(move |snapshot| {
         let Some(order) = snapshot.order(id)? else {
             return Ok(None);
@@ -181,11 +173,14 @@ pub async fn show(store: &Store, id: &str) -> Result<Option<Value>, StoreError> 
         });
         Ok(Some(answer))
     });
-    found.await
+    found.await?.ok_or_else(no_order)
 }
 
 /// The provider's events, from a running service or a stopped one's file.
-pub async fn list_events(store: &Store) -> Result<Value, StoreError> {
+///
+/// # Errors
+/// The store does not answer.
+pub async fn list_events(store: &Store) -> Result<Value, Refusal> {
     let listed = store.read(|snapshot| {
         let mut newest = Newest::default();
         snapshot.provider_events(|event| {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::api::operator::data;
 use crate::cli::buyer::report::printable;
-use crate::cli::{Failure, failed, say, socket};
+use crate::cli::{Failure, failed, refused, say, socket};
 use crate::config::Config;
 use crate::domain::email::is_email;
 use crate::domain::evm::Address;
@@ -56,7 +56,7 @@ impl Args {
             Args::Forget { .. } => {
                 socket::ask_or_open(config, ("POST", &path("forget")), async |store| {
                     let gone = data::forget(store, email).await;
-                    gone.map_err(|refusal| Failure::Failed(refusal.message))
+                    gone.map_err(refused)
                 })
             }
         }?;

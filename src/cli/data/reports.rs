@@ -1,13 +1,12 @@
 //! `context402 reports …`: from the running service over the operator's socket, or from a stopped one's file.
 
 use clap::builder::PossibleValuesParser;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::api::operator;
+use crate::api::operator::{self, Search};
 use crate::cli::list::{Cell, Format, List};
-use crate::cli::{Failure, failed, say, socket};
+use crate::cli::{Failure, refused, say, socket};
 use crate::config::Config;
-use crate::domain::time::UnixSeconds;
 use crate::outside::clock::Clock;
 use crate::store::Store;
 
@@ -77,24 +76,17 @@ impl Args {
     }
 
     async fn look(&self, store: &Store) -> Result<Value, Failure> {
-        let (no_report, now) = (|| failed(operator::NO_REPORT), Clock::System.now());
-        match self {
-            Args::List { state, .. } => operator::list_reports(store, state.clone(), now)
-                .await
-                .map_err(failed),
-            Args::Show { report_id } => operator::show_report(store, report_id, now)
-                .await
-                .map_err(failed)?
-                .ok_or_else(no_report),
-            Args::Approve { report_id } => set_listed(store, report_id, true, now).await,
-            Args::Unlist { report_id } => set_listed(store, report_id, false, now).await,
-            Args::Purge { report_id } => {
-                match operator::purge(store, report_id).await.map_err(failed)? {
-                    true => Ok(json!({"report_id": report_id})),
-                    false => Err(failed(operator::NOT_PURGED)),
-                }
+        let now = Clock::System.now();
+        let found = match self {
+            Args::List { state, .. } => {
+                operator::list_reports(store, Search::of_state(state.clone()), now).await
             }
-        }
+            Args::Show { report_id } => operator::show_report(store, report_id, now).await,
+            Args::Approve { report_id } => operator::approve(store, report_id, true, now).await,
+            Args::Unlist { report_id } => operator::approve(store, report_id, false, now).await,
+            Args::Purge { report_id } => operator::purge(store, report_id).await,
+        };
+        found.map_err(refused)
     }
 
     fn tell(&self, answer: &Value) -> Result<(), Failure> {
@@ -117,25 +109,11 @@ impl Args {
     }
 }
 
-async fn set_listed(
-    store: &Store,
-    report_id: &str,
-    is_approved: bool,
-    now: UnixSeconds,
-) -> Result<Value, Failure> {
-    let done = operator::approve(store, report_id, is_approved, now).await;
-    match done.map_err(failed)? {
-        true => Ok(operator::approved_json(report_id, is_approved)),
-        false => Err(failed(operator::NOT_WANTED)),
-    }
-}
-
 fn listed(config: &Config) -> Result<Value, Failure> {
     socket::ask_or_open(config, ("GET", LIST.path), async |store| {
         let now = Clock::System.now();
-        operator::list_reports(store, None, now)
-            .await
-            .map_err(failed)
+        let listed = operator::list_reports(store, Search::default(), now).await;
+        listed.map_err(refused)
     })
 }
 

@@ -3,9 +3,9 @@
 use clap::builder::PossibleValuesParser;
 use serde_json::Value;
 
-use crate::api::operator::leads;
+use crate::api::operator::{Search, leads};
 use crate::cli::list::{Cell, Format as AsJson, List, segment, time};
-use crate::cli::{Failure, say, socket};
+use crate::cli::{Failure, refused, say, socket};
 use crate::config::Config;
 use crate::domain::csv;
 use crate::domain::lead::{LeadEvent, LeadProduct, LeadStatus};
@@ -85,7 +85,7 @@ impl Args {
         }
         let (method, path) = self.request();
         let answer = socket::ask_or_open(config, (method, &path), async |store| {
-            self.look(store).await.map_err(failure)
+            self.look(store).await.map_err(refused)
         })?;
         self.tell(&answer)
     }
@@ -145,7 +145,7 @@ impl Args {
         match self {
             Args::List {
                 status, product, ..
-            } => leads::listed(store, status.clone(), product.clone()).await,
+            } => leads::listed(store, Search::of_state(status.clone()), product.clone()).await,
             Args::Show { lead_id } => leads::read_one(store, lead_id).await,
             Args::Move { lead_id, to, note } => {
                 leads::moved(store, lead_id, to, note.clone(), now).await
@@ -180,10 +180,6 @@ fn goals() -> impl Iterator<Item = &'static str> {
     reached.map(LeadStatus::name)
 }
 
-fn failure(refusal: Refusal) -> Failure {
-    Failure::Failed(refusal.message)
-}
-
 /// In parts, so that neither side holds all leads in memory.
 fn export(config: &Config, format: Format) -> Result<(), Failure> {
     if format == Format::Csv {
@@ -209,7 +205,7 @@ fn part(config: &Config, after: Option<&str>) -> Result<Value, Failure> {
     let query = after.map_or(String::new(), |after| format!("?after={after}"));
     let path = format!("{}/export{query}", LIST.path);
     socket::ask_or_open(config, ("GET", &path), async |store| {
-        leads::part(store, after).await.map_err(failure)
+        leads::part(store, after).await.map_err(refused)
     })
 }
 
@@ -251,7 +247,9 @@ pub(in crate::cli) fn whole_id(config: &Config, typed: &str) -> Result<String, F
 
 fn listed(config: &Config) -> Result<Value, Failure> {
     socket::ask_or_open(config, ("GET", LIST.path), async |store| {
-        leads::listed(store, None, None).await.map_err(failure)
+        leads::listed(store, Search::default(), None)
+            .await
+            .map_err(refused)
     })
 }
 

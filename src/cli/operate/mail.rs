@@ -1,15 +1,14 @@
 //! `context402 mail …`: the outbox, and a test e-mail through the configured server.
 
 use clap::builder::PossibleValuesParser;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::api::operator::mails;
+use crate::api::operator::{Search, mails};
 use crate::app;
 use crate::cli::list::{Cell, Format, List};
-use crate::cli::{Failure, config_failure, failed, run_async, say, socket};
+use crate::cli::{Failure, config_failure, failed, refused, run_async, say, socket};
 use crate::config::{Config, ConfigError};
 use crate::domain::mail::MailState;
-use crate::domain::refusal::Refusal;
 use crate::flows::operations::self_test;
 use crate::outside::clock::Clock;
 
@@ -58,7 +57,7 @@ impl Args {
                 let path = format!("{}/retry", LIST.one(key));
                 let now = Clock::System.now();
                 socket::ask_or_open(config, ("POST", &path), async |store| {
-                    done(mails::retry(store, key, now).await)
+                    mails::retry(store, key, now).await.map_err(refused)
                 })?;
                 Ok(say(
                     "The e-mail will be retried, immediately if the service is running.",
@@ -67,7 +66,7 @@ impl Args {
             Args::Delete { key } => {
                 let path = format!("{}/delete", LIST.one(key));
                 socket::ask_or_open(config, ("POST", &path), async |store| {
-                    done(mails::delete(store, key).await)
+                    mails::delete(store, key).await.map_err(refused)
                 })?;
                 Ok(say("The e-mail is deleted.")?)
             }
@@ -95,26 +94,16 @@ fn test(config: &Config, address: &str) -> Result<(), Failure> {
 fn listed(config: &Config, state: Option<String>) -> Result<Value, Failure> {
     let path = LIST.of_state(state.as_deref());
     socket::ask_or_open(config, ("GET", &path), async |store| {
-        mails::list(store, state).await.map_err(failed)
+        let listed = mails::list(store, Search::of_state(state)).await;
+        listed.map_err(refused)
     })
 }
 
 fn show(config: &Config, key: &str) -> Result<(), Failure> {
     let answer = socket::ask_or_open(config, ("GET", &LIST.one(key)), async |store| {
-        let missing = || failed(mails::NO_MAIL);
-        let key = mails::key(key).ok_or_else(missing)?;
-        mails::show(store, key)
-            .await
-            .map_err(failed)?
-            .ok_or_else(missing)
+        mails::show(store, key).await.map_err(refused)
     })?;
     Ok(say(serde_json::to_string_pretty(&answer)?)?)
-}
-
-fn done(outcome: Result<(), Refusal>) -> Result<Value, Failure> {
-    outcome
-        .map(|()| json!({}))
-        .map_err(|refusal| failed(refusal.message))
 }
 
 const LIST: List = List {

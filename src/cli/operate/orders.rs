@@ -1,16 +1,16 @@
 //! `context402 orders …`: from the running service over the operator's socket, or from a stopped one's file.
 
 use clap::builder::PossibleValuesParser;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::api::operator::{leads, orders};
+use crate::api::operator::{Search, leads, orders};
 use crate::cli::list::{Cell, Format, List, segment};
-use crate::cli::{Failure, failed, say, socket};
+use crate::cli::{Failure, failed, refused, say, socket};
 use crate::config::Config;
 use crate::domain::ids::LeadId;
 use crate::domain::order::OrderState;
+use crate::flows::orders::Wish;
 use crate::flows::orders::order_emails::OrderEmails;
-use crate::flows::orders::{Granted, Wish};
 use crate::outside::clock::Clock;
 use crate::store::Store;
 
@@ -105,11 +105,11 @@ impl Args {
     async fn look(&self, store: &Store, emails: OrderEmails) -> Result<Value, Failure> {
         let (order_id, wish) = match self {
             Args::List { state, .. } => {
-                return orders::list(store, state.clone()).await.map_err(failed);
+                let search = Search::of_state(state.clone());
+                return orders::list(store, search).await.map_err(refused);
             }
             Args::Show { order_id } => {
-                let shown = orders::show(store, order_id).await.map_err(failed)?;
-                return shown.ok_or_else(|| failed(orders::NO_ORDER));
+                return orders::show(store, order_id).await.map_err(refused);
             }
             Args::Refulfil { order_id } => (order_id, Wish::Refulfil),
             Args::Resend { order_id } => (order_id, Wish::Resend),
@@ -121,12 +121,8 @@ impl Args {
                 (order_id, Wish::Attach(lead))
             }
         };
-        let granted = orders::carry_out(store, order_id, wish, emails, Clock::System.now());
-        match granted.await.map_err(failed)? {
-            Granted::Done => Ok(json!({"order_id": order_id})),
-            Granted::NoOrder => Err(failed(orders::NO_ORDER)),
-            Granted::Refused(why) => Err(failed(why)),
-        }
+        let done = orders::carry_out(store, order_id, wish, emails, Clock::System.now());
+        done.await.map_err(refused)
     }
 
     fn tell(&self, answer: &Value) -> Result<(), Failure> {
@@ -153,7 +149,8 @@ impl Args {
 
 fn listed(config: &Config) -> Result<Value, Failure> {
     socket::ask_or_open(config, ("GET", LIST.path), async |store| {
-        orders::list(store, None).await.map_err(failed)
+        let listed = orders::list(store, Search::default()).await;
+        listed.map_err(refused)
     })
 }
 

@@ -5,9 +5,9 @@ use std::path::Path;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use serde_json::Value;
 
-use crate::api::operator;
+use crate::api::operator::{self, Search};
 use crate::cli::list::{Cell, Format, List};
-use crate::cli::{Failure, failed, say, socket};
+use crate::cli::{Failure, failed, refused, say, socket};
 use crate::config::Config;
 use crate::domain::evm::TransactionHash;
 use crate::domain::payment::{state_in_words, state_of_words};
@@ -87,7 +87,7 @@ impl Args {
     pub(in crate::cli) fn run(self, config: &Config) -> Result<(), Failure> {
         match self {
             Args::Read(reading) => reading.run(config),
-            Args::Refused { format } => refused(&config.socket, format),
+            Args::Refused { format } => refusals(&config.socket, format),
             Args::Reconcile { key, .. } => {
                 let key = key.map(|key| whole(config, &key)).transpose()?;
                 reconcile(&config.socket, key)
@@ -109,7 +109,7 @@ const NO_REFUSALS: &str = "The service is not running, and the list of refusals 
                            the log: search it for the target refusals, as in `journalctl -u context402 -g refusals`.";
 
 /// The refusals in the running service's memory.
-fn refused(at: &Path, format: Format) -> Result<(), Failure> {
+fn refusals(at: &Path, format: Format) -> Result<(), Failure> {
     let stream = socket::connect(at).ok_or_else(|| failed(NO_REFUSALS))?;
     REFUSED.tell(&socket::get(stream, REFUSED.path)?, format)
 }
@@ -179,8 +179,7 @@ impl Reading {
                 let key = whole(config, key)?;
                 let path = LIST.one(&key);
                 let shown = socket::ask_or_open(config, ("GET", &path), async |store| {
-                    let shown = operator::show(store, &key).await.map_err(failed)?;
-                    shown.ok_or_else(|| failed(operator::NO_PAYMENT))
+                    operator::show(store, &key).await.map_err(refused)
                 })?;
                 Ok(say(serde_json::to_string_pretty(&shown)?)?)
             }
@@ -197,7 +196,8 @@ fn listed(config: &Config, state: Option<String>) -> Result<Value, Failure> {
     let state = state.map(|state| state_of_words(&state).to_owned());
     let path = LIST.of_state(state.as_deref());
     socket::ask_or_open(config, ("GET", &path), async |store| {
-        operator::list(store, state).await.map_err(failed)
+        let listed = operator::list(store, Search::of_state(state)).await;
+        listed.map_err(refused)
     })
 }
 

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 
 use crate::api::operator::leads;
-use crate::api::operator::orders::{NO_ORDER, carry_out};
+use crate::api::operator::orders::carry_out;
 use crate::api::operator::{self, data, ledger, mails};
 use crate::app::Shared;
 use crate::domain::code::Code;
 use crate::domain::ids::LeadId;
 use crate::domain::refusal::Refusal;
 use crate::flows::operations::{overrides, pause, reload, self_test};
+use crate::flows::orders::Wish;
 use crate::flows::orders::order_emails::OrderEmails;
-use crate::flows::orders::{Granted, Wish};
 use crate::flows::sale::unknown;
 
 pub(super) type Fields = HashMap<String, String>;
@@ -106,8 +106,8 @@ pub(super) async fn run(app: &Shared, name: &str, fields: &Fields) -> Result<(),
         "approve-report" => list(app, field("report_id"), true).await?,
         "unlist-report" => list(app, field("report_id"), false).await?,
         "purge-report" => purge(app, field("report_id")).await?,
-        "retry-mail" => mails::retry(store, field("key"), now).await?,
-        "delete-mail" => mails::delete(store, field("key")).await?,
+        "retry-mail" => mails::retry(store, field("key"), now).await.map(drop)?,
+        "delete-mail" => mails::delete(store, field("key")).await.map(drop)?,
         "forget" => data::forget(store, field("email")).await.map(drop)?,
         "move-lead" => {
             let note = field("note").to_owned();
@@ -143,28 +143,21 @@ pub(super) async fn run(app: &Shared, name: &str, fields: &Fields) -> Result<(),
 }
 
 async fn look_for_end(app: &Shared, key: &str) -> Result<(), Refusal> {
-    let missing = || Refusal::new(Code::NotFound, operator::NO_PAYMENT);
-    let key = operator::payment_key(key).ok_or_else(missing)?;
+    let key = operator::payment_key(key)?;
     let found = unknown::reconcile(app, key).await?;
-    found.map(drop).ok_or_else(missing)
+    found.map(drop).ok_or_else(operator::no_payment)
 }
 
 async fn purge(app: &Shared, id: &str) -> Result<(), Refusal> {
-    let was_there = operator::purge(&app.store, id).await?;
-    let refused = || Refusal::new(Code::ReportNotFound, operator::NOT_PURGED);
-    was_there.then_some(()).ok_or_else(refused)
+    operator::purge(&app.store, id).await.map(drop)
 }
 
 async fn list(app: &Shared, id: &str, is_approved: bool) -> Result<(), Refusal> {
-    let is_done = operator::approve(&app.store, id, is_approved, app.now()).await?;
-    let refused = || Refusal::new(Code::ReportNotFound, operator::NOT_WANTED);
-    is_done.then_some(()).ok_or_else(refused)
+    let done = operator::approve(&app.store, id, is_approved, app.now()).await;
+    done.map(drop)
 }
 
 async fn wish(app: &Shared, id: &str, wish: Wish) -> Result<(), Refusal> {
-    match carry_out(&app.store, id, wish, OrderEmails::of(app), app.now()).await? {
-        Granted::Done => Ok(()),
-        Granted::NoOrder => Err(Refusal::new(Code::NotFound, NO_ORDER)),
-        Granted::Refused(why) => Err(Refusal::new(Code::Conflict, why)),
-    }
+    let done = carry_out(&app.store, id, wish, OrderEmails::of(app), app.now()).await;
+    done.map(drop)
 }

@@ -7,7 +7,6 @@ use crate::api::operator::console::show::{Asked, List};
 use crate::api::operator::console::{View, show};
 use crate::app::Shared;
 use crate::domain::amount::Amount;
-use crate::domain::code::Code;
 use crate::domain::figures::cents;
 use crate::domain::refusal::Refusal;
 use crate::flows::content::sample::facilitator_mode;
@@ -27,7 +26,7 @@ pub(super) async fn payments(app: &Shared, call: &Call) -> Result<View, Refusal>
         return payment(app, &key).await;
     }
     let asked = Asked::of(call);
-    let found = operator::find(&app.store, asked.state.clone(), asked.words.clone());
+    let found = operator::list(&app.store, asked.search.clone());
     let rows = show::rows(&found.await?, "payments", |payment| {
         vec![
             show::time(payment, "created_at"),
@@ -167,7 +166,6 @@ fn refused(app: &Shared) -> [Block; 3] {
 
 async fn payment(app: &Shared, key: &str) -> Result<View, Refusal> {
     let found = operator::show(&app.store, key).await?;
-    let found = found.ok_or_else(|| Refusal::new(Code::NotFound, operator::NO_PAYMENT))?;
     let mut blocks = vec![Block::Facts(vec![
         ("State", show::tag(&found, "state", tone)),
         ("Product", show::words(&found, "product")),

@@ -21,7 +21,7 @@ pub(super) async fn leads(app: &Shared, call: &Call) -> Result<View, Refusal> {
         return lead(app, &id).await;
     }
     let asked = Asked::of(call);
-    let found = leads::find(&app.store, asked.state.clone(), None, asked.words.clone());
+    let found = leads::listed(&app.store, asked.search.clone(), None);
     let rows = show::rows(&found.await?, "leads", |lead| {
         vec![
             show::time(lead, "created_at"),
@@ -163,7 +163,7 @@ pub(super) async fn orders(app: &Shared, call: &Call) -> Result<View, Refusal> {
         return order(app, &id).await;
     }
     let asked = Asked::of(call);
-    let found = orders::find(&app.store, asked.state.clone(), asked.words.clone());
+    let found = orders::list(&app.store, asked.search.clone());
     let rows = show::rows(&found.await?, "orders", |order| {
         vec![
             show::time(order, "created_at"),
@@ -192,7 +192,6 @@ pub(super) async fn orders(app: &Shared, call: &Call) -> Result<View, Refusal> {
 
 async fn order(app: &Shared, id: &str) -> Result<View, Refusal> {
     let found = orders::show(&app.store, id).await?;
-    let found = found.ok_or_else(|| Refusal::new(Code::NotFound, orders::NO_ORDER))?;
     let progress = match found["progress"].as_object() {
         Some(progress) => Cell::Text(format!("{} of {}", progress["done"], progress["total"])),
         None => Cell::Nothing,

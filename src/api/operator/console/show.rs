@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::api::operator::Search;
 use crate::domain::payment::state_in_words;
 use crate::domain::time::UnixSeconds;
 use crate::http::Call;
@@ -86,8 +87,7 @@ const PART_ROWS: usize = 50;
 /// What of a list is asked for.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
-    pub state: Option<String>,
-    pub words: String,
+    pub search: Search,
     /// Counted from 1.
     page: usize,
 }
@@ -96,21 +96,23 @@ impl Asked {
     pub(super) fn of(call: &Call) -> Asked {
         let text = |name: &str| call.query.get(name).map(|text| text.trim().to_owned());
         Asked {
-            state: text("state"),
-            words: text("q").unwrap_or_default(),
+            search: Search {
+                state: text("state"),
+                words: text("q").unwrap_or_default(),
+            },
             page: text("page").and_then(|page| page.parse().ok()).unwrap_or(1),
         }
     }
 
     /// Whether only some of the records are asked for.
     pub(super) fn is_narrowed(&self) -> bool {
-        self.state.is_some() || !self.words.is_empty()
+        self.search.state.is_some() || !self.search.words.is_empty()
     }
 
     fn path(&self, view: &str, page: usize) -> String {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
-        query.extend_pairs(self.state.iter().map(|state| ("state", state)));
-        query.append_pair("q", &self.words);
+        query.extend_pairs(self.search.state.iter().map(|state| ("state", state)));
+        query.append_pair("q", &self.search.words);
         query.append_pair("page", &page.to_string());
         format!("{VIEWS_PATH}{view}?{}", query.finish())
     }
@@ -143,10 +145,10 @@ impl List<'_> {
             Block::Search {
                 view: self.view,
                 label: self.searched,
-                typed: asked.words.clone(),
-                state: asked.state.clone(),
+                typed: asked.search.words.clone(),
+                state: asked.search.state.clone(),
             },
-            choices(self.view, self.states, asked.state.as_deref()),
+            choices(self.view, self.states, asked.search.state.as_deref()),
             Block::Table {
                 caption: self.caption,
                 head: self.head,

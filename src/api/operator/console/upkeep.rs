@@ -7,7 +7,6 @@ use crate::api::operator::console::show::{Asked, List};
 use crate::api::operator::console::{RefusedForm, View, live, show, today};
 use crate::api::operator::{self, data, export, mails};
 use crate::app::{App, Shared};
-use crate::domain::code::Code;
 use crate::domain::figures::size;
 use crate::domain::mail::{ADDRESS_CHARACTERS_MAX, MailState};
 use crate::domain::refusal::Refusal;
@@ -27,8 +26,7 @@ pub(super) async fn reports(app: &Shared, call: &Call) -> Result<View, Refusal> 
         return report(app, &id).await;
     }
     let asked = Asked::of(call);
-    let (state, words) = (asked.state.clone(), asked.words.clone());
-    let found = operator::find_reports(&app.store, state, words, app.now());
+    let found = operator::list_reports(&app.store, asked.search.clone(), app.now());
     let rows = show::rows(&found.await?, "reports", |report| {
         vec![
             show::time(report, "created_at"),
@@ -55,8 +53,7 @@ pub(super) async fn reports(app: &Shared, call: &Call) -> Result<View, Refusal> 
 }
 
 async fn report(app: &Shared, id: &str) -> Result<View, Refusal> {
-    let found = operator::show_report(&app.store, id, app.now()).await?;
-    let mut found = found.ok_or_else(|| Refusal::of(Code::ReportNotFound))?;
+    let mut found = operator::show_report(&app.store, id, app.now()).await?;
     let document = found["report"].take();
     let purge = Form::button("purge-report", "report_id", id, "Delete this report")
         .confirmed("Yes, permanently");
@@ -102,7 +99,7 @@ pub(super) async fn outbox(app: &Shared, call: &Call) -> Result<View, Refusal> {
         return mail(app, &key).await;
     }
     let asked = Asked::of(call);
-    let found = mails::find(&app.store, asked.state.clone(), asked.words.clone());
+    let found = mails::list(&app.store, asked.search.clone());
     let rows = show::rows(&found.await?, "mails", |mail| {
         vec![
             show::time(mail, "created_at"),
@@ -139,9 +136,7 @@ pub(super) async fn outbox(app: &Shared, call: &Call) -> Result<View, Refusal> {
 }
 
 async fn mail(app: &Shared, text: &str) -> Result<View, Refusal> {
-    let missing = || Refusal::new(Code::NotFound, mails::NO_MAIL);
-    let key = mails::key(text).ok_or_else(missing)?;
-    let found = mails::show(&app.store, key).await?.ok_or_else(missing)?;
+    let found = mails::show(&app.store, text).await?;
     let mut forms = Vec::new();
     if found["state"] != "sent" {
         forms.push(Form::button("retry-mail", "key", text, "Retry now"));
