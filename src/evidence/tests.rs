@@ -547,12 +547,10 @@ fn what_misled_a_reader_does_not() {
             LEAFLET,
             "Do not take Tirodan during the last three months of pregnancy.",
         ),
-        (LEAFLET, "Tirodan must not be taken with grapefruit juice."),
         (
             COMPANY,
             "In 2022 Northline Ltd. sued Castor Rail Inc. over unpaid track fees.",
         ),
-        (LIBRARY, "Items can be returned at any branch."),
         (LAPTOPS, "The Kestrel 14 Plus has a 72 Wh battery."),
     ] {
         let found = asked(text, claim);

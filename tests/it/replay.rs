@@ -131,7 +131,10 @@ fn a_limit_does_not_hide_that_a_payment_was_charged() {
 /// While a payment is in settlement, nobody reads that it was not charged.
 #[test]
 fn a_payment_in_settlement_is_not_denied() {
-    let rig = Rig::with(|resolved| resolved.set("payment.settle_wait_seconds_max", "30"));
+    let rig = Rig::with(|resolved| {
+        resolved.set("payment.settle_seconds_max", "20");
+        resolved.set("payment.settle_wait_seconds_max", "30");
+    });
     let wallet = Wallet::new();
     rig.facilitator
         .settles(Says::Slow(Duration::from_millis(800)));

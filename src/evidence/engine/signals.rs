@@ -295,9 +295,13 @@ fn verbatim(claim: &str, page: &Page<'_>, ranked: &[Ranked]) -> f64 {
         let text = page.unit_text(unit);
         let asks = text.trim_end().ends_with(['?', '？'])
             || is_question && page.block(unit).kind == PassageKind::Heading;
-        // "if you have severe liver disease", under "Do not take it".
-        if asks || denying_heading(page, unit).is_some() {
+        if asks {
             return 0.0;
+        }
+        // "if you have severe liver disease", under "Do not take it", is said with it.
+        if denying_heading(page, unit).is_some() {
+            let is_said = bare(&statement(page, unit)) == claim;
+            return if is_said { WHOLLY } else { 0.0 };
         }
         let text_bare = bare(text);
         if text_bare == claim || is_question && is_answered_by(&claim, &text_bare) {

@@ -192,7 +192,8 @@ fn refunds() -> Markup {
         h2 #rule { "When you are charged" }
         p {
             "A payment is settled only when the response is ready and stored for you. Refused or failed requests are not "
-            "charged: the error says " code { "\"charged\": false" } "."
+            "charged: the error says " code { "\"charged\": false" } ". It says " code { "true" } " only where the payment that "
+            "you sent was charged before, or may have been."
         }
         h2 #cases { "Cases" }
         ul.checks {
