@@ -407,7 +407,7 @@ fn openapi_lists_what_there_is() {
     let buy = &paths[ACCESS]["post"];
     assert_eq!(
         buy["x-payment-info"]["price"],
-        json!({"mode": "dynamic", "currency": "USD", "min": "0.012", "max": "0.5"})
+        json!({"mode": "dynamic", "currency": "USD", "min": "0.012", "max": "0.05"})
     );
     assert_eq!(
         paths[PROOF_PACK]["post"]["x-payment-info"]["price"],

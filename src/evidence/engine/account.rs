@@ -175,9 +175,12 @@ fn is_former(claim: &str, passage: &str, one: &Quantity) -> bool {
         "(originally",
         "(instead of",
     ];
+    /// As many as the longest of them has.
+    const BEFORE_CHARS: usize = 12;
     let before = passage.get(..one.range.start).unwrap_or_default();
     let before = before.trim_end_matches(|c: char| c.is_whitespace() || "£$€¥".contains(c));
-    let lower = before.to_lowercase();
+    let tail: String = before.chars().rev().take(BEFORE_CHARS).collect();
+    let lower: String = tail.chars().rev().collect::<String>().to_lowercase();
     let mut said = claim.split(|c: char| !c.is_alphanumeric());
     FORMER.iter().any(|words| lower.ends_with(words))
         && !said.any(|word| {

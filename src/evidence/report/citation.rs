@@ -184,11 +184,11 @@ fn lone_straight(quote: &str) -> Option<Side> {
     }
 }
 
-/// Columns that are all told.
+/// Of so many columns those with numbers are told as well, where no other has one.
 const COLUMNS_TOLD_MAX: usize = 4;
 
-/// `Pro · Price: $9; Seats: 5`: what the row is about stands in its first cell. Of many columns those that the question has
-/// words of are told.
+/// `Pro · Price: $9; Seats: 5`: what the row is about stands in its first cell. The columns that the question has words of
+/// are told.
 pub(in crate::evidence) fn row(header: &str, row: &str, terms: &[String]) -> String {
     let (names, values) = (cells(header), cells(row));
     let subject = values
@@ -210,8 +210,13 @@ pub(in crate::evidence) fn row(header: &str, row: &str, terms: &[String]) -> Str
         own.into_iter().any(|word| terms.contains(&word))
     };
     let mut told: Vec<&(String, String)> = columns.iter().filter(is_asked).collect();
-    if told.is_empty() || columns.len() <= COLUMNS_TOLD_MAX {
+    let has_number = |(_, value): &(String, String)| value.contains(|c: char| c.is_ascii_digit());
+    if told.is_empty() {
         told = columns.iter().collect();
+    } else if columns.len() <= COLUMNS_TOLD_MAX && !told.iter().any(|column| has_number(column)) {
+        // "How much does the desk cost?" has the word of its name alone.
+        let is_told = |column: &&(String, String)| is_asked(column) || has_number(column);
+        told = columns.iter().filter(is_told).collect();
     }
     let said = |(name, value): &(String, String)| match name.is_empty() {
         true => value.clone(),
@@ -352,7 +357,7 @@ mod tests {
                 plans,
                 "| **Basalt** | €9.20 | 5 GB |"
             ),
-            "Basalt · Price a month: €9.20; Storage: 5 GB"
+            "Basalt · Price a month: €9.20"
         );
         let parties = "| Party | Knows | Does |";
         assert_eq!(
@@ -362,7 +367,7 @@ mod tests {
                 parties,
                 "| Bank | All | Settles it |"
             ),
-            "Bank · Knows: All; Does: Settles it"
+            "Bank · Does: Settles it"
         );
         assert_eq!(spoken(PassageKind::Row, header, "| Pro | $9 |"), "Pro · $9");
         assert_eq!(spoken(PassageKind::Row, "", "| Pro | $9 |"), "Pro · $9");

@@ -108,9 +108,7 @@ fn operation(app: &App, row: &Row, path: &str) -> Value {
         });
     }
     if let (Price::Of(product), Some(_)) = (about.price, about.takes) {
-        // The least and the most that one request costs.
         let (least, most) = product.prices();
-        let most = most.times(product.quantity_max());
         operation["x-payment-info"] = json!({
             "price": {"mode": "dynamic", "currency": "USD", "min": least.to_string(), "max": most.to_string()},
             "protocols": [{"x402": {}}],
