@@ -156,7 +156,7 @@ impl Reservation {
     }
 
     /// Whether nobody waits for this sale, while another payment for the same purchase is worked on for somebody, or was
-    /// settled since this one arrived. Its buyer has signed anew and would be charged twice.
+    /// settled after this one arrived. The buyer has signed a new payment, so settling this one would charge twice.
     pub fn yields(&self, arrival: &Arrival) -> bool {
         let under_way = lock(&self.table.under_way);
         let Some(sales) = self.purchase.and_then(|purchase| under_way.get(&purchase)) else {

@@ -84,7 +84,7 @@ fn commands_find_the_secrets_of_the_service() {
     std::fs::remove_dir_all(place).expect("removes the temporary folder");
 }
 
-/// A file that is missing is told with its setting and the line of that.
+/// The error about a missing file names the setting, and the line that gives it.
 #[test]
 fn a_missing_secret_is_told_by_its_setting() {
     let text = format!("{PUBLIC}[operator]\ntoken_file = \"/nonexistent/token\"\n");

@@ -268,16 +268,19 @@ impl Asks<'_> {
         choices.retain(|choice| Some(choice.fit) == best);
         // Where neither a noun nor a word for it says what is asked for, one of several kinds would be a guess.
         let says = !self.head.is_empty() || Measure::asked_for(self.question).is_some();
-        let kind = |choice: &Choice| {
+        let dimension = |choice: &Choice| {
             let one = found.iter().find(|one| one.range == choice.range);
-            one.map(|one| std::mem::discriminant(&one.kind))
-                .zip(one.map(|one| match one.kind {
-                    Kind::Measured(dimension) => Some(dimension),
-                    _ => None,
-                }))
+            one.and_then(|one| match one.kind {
+                Kind::Measured(dimension) => Some(dimension),
+                _ => None,
+            })
         };
-        let first = choices.first().map(kind);
-        if !says && choices.iter().any(|choice| Some(kind(choice)) != first) {
+        let first = choices.first().map(dimension);
+        if !says
+            && choices
+                .iter()
+                .any(|choice| Some(dimension(choice)) != first)
+        {
             choices.clear();
         }
         choices

@@ -1,6 +1,7 @@
 //! Whether a passage speaks of something else than what is asked: it stands under another heading or day, in another row or
-//! column, or tells of what is no more, is excepted, or is less often.
+//! column, or tells of what is no more, is only planned, is excepted, or is less often.
 
+mod another_time;
 mod headed;
 mod limited;
 
@@ -25,7 +26,7 @@ pub(crate) fn is_elsewhere(
 
 /// Whether what is asked is of now, and a statement of what was, or is only planned.
 pub(crate) fn is_of_another_time(question: &str, own: &str) -> bool {
-    limited::is_of_the_past(question, own) || limited::is_of_the_future(question, own)
+    another_time::is_of_the_past(question, own) || another_time::is_of_the_future(question, own)
 }
 
 /// Whether a unit is a row of a table, and what is asked is of another row or column of it.

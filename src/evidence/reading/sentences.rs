@@ -287,7 +287,7 @@ fn is_abbreviation(before: &str, next: Option<char>) -> bool {
     }
 }
 
-/// Whether what a letter stands behind is told apart by letters: "Series C.", "hepatitis B."
+/// Whether the word before a single letter takes a letter as its number, so that a dot behind it ends the sentence: "Series C.".
 fn is_lettered(before: &str) -> bool {
     const LETTERED: [&str; 18] = [
         "series",

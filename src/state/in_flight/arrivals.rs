@@ -24,7 +24,8 @@ pub struct Arrival {
 }
 
 impl Arrivals {
-    /// The purchase was settled: whoever asked for it before, and has left, may have asked again and got this answer.
+    /// Marks every payment for this purchase that has arrived. The purchase is settled now; a client that disconnected may have
+    /// retried with a new payment and received this answer.
     pub fn supersede(&self, purchase: Purchase) {
         for arrival in lock(&self.0).get(&purchase).into_iter().flatten() {
             arrival.store(true, Ordering::Release);
