@@ -336,6 +336,20 @@ impl PaidBody {
             PaidBody::Check(body) => body.depth.map(Level::Check),
         }
     }
+
+    /// How many pages or sources it names.
+    pub fn sources_count(&self) -> usize {
+        let listed = |list: Option<&AddressList>| list.map_or(0, |list| list.addresses().len());
+        match self {
+            PaidBody::Access(_) | PaidBody::ProofPack(_) => 1,
+            PaidBody::Pages(body) => listed(Some(&body.target_urls)),
+            PaidBody::ProofBundle(body) => {
+                let sources = body.sources.as_ref().map_or(0, Vec::len);
+                listed(body.target_urls.as_ref()).max(sources)
+            }
+            PaidBody::Check(body) => body.sources.len(),
+        }
+    }
 }
 
 /// Whether a body has the member that tells a purchase of several pages from one of a single page.

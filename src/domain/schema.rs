@@ -3,8 +3,6 @@
 
 mod members;
 
-use std::collections::HashSet;
-
 use serde::de::DeserializeOwned;
 use serde::de::value::MapDeserializer;
 use serde_json::{Map, Value, json};
@@ -200,13 +198,13 @@ impl Object {
                 None => {}
             }
         }
-        let mut seen = HashSet::new();
-        for (name, value) in &members {
+        let again = repeated(&members);
+        for (index, (name, value)) in members.iter().enumerate() {
             if errors.len() >= COMPLAINTS_MAX {
                 break;
             }
             let known = self.fields.iter().any(|field| field.name == name);
-            let again = !seen.insert(name.as_str());
+            let again = again.contains(&index);
             if (!known && self.closed) || again {
                 let msg = if again {
                     "Duplicate member"
@@ -253,6 +251,17 @@ impl Object {
             .collect::<Map<_, _>>()
             .into()
     }
+}
+
+/// The positions of members whose name stood before.
+fn repeated(members: &[(String, Value)]) -> Vec<usize> {
+    let name = |position: usize| &members[position].0;
+    let mut sorted: Vec<usize> = (0..members.len()).collect();
+    // A stable sort: the first of a name stays in front.
+    sorted.sort_by_key(|position| name(*position));
+    let pairs = sorted.windows(2);
+    let again = pairs.filter(|pair| name(pair[0]) == name(pair[1]));
+    again.map(|pair| pair[1]).collect()
 }
 
 impl Field {

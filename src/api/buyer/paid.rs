@@ -119,9 +119,15 @@ fn probe(app: &App, call: &Call, product: Product) -> Reply {
 
 /// The price of the request. If a payment for it would be refused as it stands, the 402 says so before anybody signs.
 fn unpaid(app: &Shared, call: &Call, product: Product, stated: Stated) -> Reply {
-    let (level, in_body) = (stated.level, Votes::of(call, product).level(product));
-    let with_body = matches!((level, in_body), (Some(one), Some(other)) if one != other);
-    let item = priced(call, product, level);
+    let shape = shape(call, product);
+    let votes = match &shape {
+        None => Votes::default(),
+        Some(Ok(body)) => Votes::of_body(body),
+        Some(Err(_)) => Votes::of(call, product),
+    };
+    let levels = (stated.level, votes.level);
+    let with_body = matches!(levels, (Some(one), Some(other)) if one != other);
+    let item = votes.priced(product, stated.level);
     let of_version_1 = call.header_count("x-payment") > 0;
     let of_version_1 = of_version_1.then(|| {
         "X-PAYMENT is of x402 version 1 and was ignored; only version 2 is accepted.".to_owned()
@@ -133,7 +139,8 @@ fn unpaid(app: &Shared, call: &Call, product: Product, stated: Stated) -> Reply 
              sign, because a payment for this request is refused as it stands."
         ))
     } else {
-        unservable(call, product).map(|why| {
+        shape.and_then(Result::err).map(|refusal| {
+            let why = reason(refusal);
             format!(
                 "This request cannot be served as it stands. {why} Correct it before you sign, because a payment for it \
                  is refused."
@@ -150,23 +157,28 @@ fn unpaid(app: &Shared, call: &Call, product: Product, stated: Stated) -> Reply 
     challenge::required(app, item.level, &app.offers.challenge_because(item, &error))
 }
 
-/// Why a payment for this request would be refused, as far as the shape of its body shows it: a challenge is to be cheap. A
-/// body without members is a directory's probe.
-fn unservable(call: &Call, product: Product) -> Option<String> {
+/// The body, or why a payment for this request would be refused, as far as its shape shows it: a challenge is to be cheap. A
+/// body without members is a directory's probe and has none.
+fn shape(call: &Call, product: Product) -> Option<Result<PaidBody, Refusal>> {
     if matches!(call.body.trim_ascii(), b"" | b"{}") {
         return None;
     }
-    let refusal = check_shape(call, product).err()?;
+    let body = || PaidBody::read(product, &call.body).map_err(Refusal::validation);
+    Some(check_media_type(call).and_then(|()| body()))
+}
+
+/// Why a request cannot be served, short enough for a challenge.
+fn reason(refusal: Refusal) -> String {
     let why = match &refusal.with {
         With::Validation(errors) => errors.first().map(in_words),
         _ => None,
     };
     let why = why.unwrap_or(refusal.message);
-    // What the client sent stands in some of these, and the challenge must stay short.
-    Some(match why.char_indices().nth(REASON_CHARACTERS_MAX) {
+    // What the client sent stands in some of these.
+    match why.char_indices().nth(REASON_CHARACTERS_MAX) {
         Some((end, _)) => format!("{} …", &why[..end]),
         None => why,
-    })
+    }
 }
 
 /// Where in the request, and what is wrong there.
@@ -177,12 +189,6 @@ fn in_words(error: &ValidationError) -> String {
     });
     let place: Vec<String> = place.collect();
     format!("{}: {}.", place.join("."), error.msg.trim_end_matches('.'))
-}
-
-fn check_shape(call: &Call, product: Product) -> Result<(), Refusal> {
-    check_media_type(call)?;
-    let body = PaidBody::read(product, &call.body).map_err(Refusal::validation)?;
-    stated_level(call, product, &body).map(drop)
 }
 
 async fn sell(

@@ -14,11 +14,7 @@ use crate::http::Call;
 /// What an unpaid request gets the price of: the level from the query, else the header, else a readable body, else the
 /// default; as often as a readable body names pages or sources.
 pub fn priced(call: &Call, product: Product, stated: Option<Level>) -> LineItem {
-    let votes = Votes::of(call, product);
-    let level = stated.or_else(|| votes.level(product));
-    let level = level.unwrap_or_else(|| votes.default_level(product));
-    let quantity = votes.sources.clamp(1, product.quantity_max());
-    LineItem { level, quantity }
+    Votes::of(call, product).priced(product, stated)
 }
 
 /// The level in query and header.
@@ -138,7 +134,7 @@ pub fn stated_level(
 /// What a readable body says of the price. serde refuses a member that is there twice.
 #[derive(Debug, Default)]
 pub struct Votes {
-    level: Option<String>,
+    pub level: Option<Level>,
     /// How many pages or sources it names.
     sources: usize,
 }
@@ -177,13 +173,26 @@ impl Votes {
         let listed = members.target_urls.map_or(0, |list| list.addresses().len());
         let sources = members.sources.map_or(0, |sources| sources.len());
         Votes {
-            level: level.and_then(|level| level.as_str().map(str::to_owned)),
+            level: level.and_then(|level| product.level(level.as_str()?)),
             sources: listed.max(sources),
         }
     }
 
-    pub fn level(&self, product: Product) -> Option<Level> {
-        product.level(self.level.as_deref()?)
+    /// The same of a body that was read whole.
+    pub fn of_body(body: &PaidBody) -> Votes {
+        Votes {
+            level: body.level(),
+            sources: body.sources_count(),
+        }
+    }
+
+    /// The price at the level that is stated beside the body, else at the body's own, else at the default one.
+    pub fn priced(&self, product: Product, stated: Option<Level>) -> LineItem {
+        let level = stated.or(self.level);
+        LineItem {
+            level: level.unwrap_or_else(|| self.default_level(product)),
+            quantity: self.sources.clamp(1, product.quantity_max()),
+        }
     }
 
     /// The level that is meant where none is stated. A bundle's depends on its sources.
