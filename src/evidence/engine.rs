@@ -2,6 +2,7 @@
 
 pub(crate) mod account;
 pub(crate) mod asked_value;
+mod cell_value;
 pub(crate) mod claims;
 pub(crate) mod echoes;
 pub(crate) mod elsewhere;

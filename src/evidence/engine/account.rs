@@ -146,6 +146,12 @@ fn said_instead<'a>(
     if !is_number(asked) || passage.contains('|') || words.any(compares) {
         return None;
     }
+    // "Every 10 minutes, 18 minutes from the station".
+    if is_rate(&lower, asked) && !is_rate(&passage.to_lowercase(), agreeing) {
+        let text = passage.to_lowercase();
+        let mut rates = found.iter().filter(|one| is_rate(&text, one));
+        return rates.find(|one| asked.is_like(one) && asked.relation(one) == Relation::Differs);
+    }
     let alike = || {
         let alike = found
             .iter()
@@ -160,6 +166,13 @@ fn said_instead<'a>(
     let chosen = passage.said_most_of(&ranges)?;
     let other = alike().find(|one| one.range == chosen)?;
     (other.range != agreeing.range && asked.relation(other) == Relation::Differs).then_some(other)
+}
+
+/// How often something is: "every 10 minutes".
+fn is_rate(lower: &str, one: &Quantity) -> bool {
+    const EVERY: [&str; 6] = ["every", "alle", "cada", "toutes les", "tous les", "ogni"];
+    let before = lower.get(..one.range.start).unwrap_or_default();
+    EVERY.iter().any(|every| before.trim_end().ends_with(every))
 }
 
 /// Values of one kind in a passage that are told apart.
@@ -268,6 +281,15 @@ mod tests {
             relations("DVDs are lent for three weeks.", loans),
             [Differs]
         );
+        let line = "Line 6 runs every 10 minutes, 18 minutes from the station.";
+        assert_eq!(
+            relations("Line 6 runs every 18 minutes.", line),
+            [Same, Differs]
+        );
+        assert_eq!(
+            relations("Line 6 runs every 10 minutes.", line),
+            [Same, Same]
+        );
         let price = "A day ticket costs £20 (was £18).";
         assert_eq!(relations("A day ticket costs £18.", price), [Differs]);
         assert_eq!(relations("A day ticket was £18.", price), [Same]);
@@ -367,6 +389,26 @@ mod tests {
         );
         check("It has 2048 MB.", "It has 2 GB of memory.", &[Same]);
         check("Two weeks.", "Within 14 days.", &[Same]);
+        check(
+            "It may be no larger than 25 MB.",
+            "It is up to 40 MB.",
+            &[Differs],
+        );
+        check(
+            "It takes a year and a half.",
+            "It takes 18 months.",
+            &[Same],
+        );
+        check(
+            "It takes two and a half hours.",
+            "It takes 150 minutes.",
+            &[Same],
+        );
+        check(
+            "It takes a year and a half.",
+            "It takes a year.",
+            &[NotFound],
+        );
         check("It lasts 26 days.", "It lasts 26 hours.", &[Differs]);
         check("It takes two months.", "It takes eight weeks.", &[Same]);
         check(

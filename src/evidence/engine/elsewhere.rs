@@ -5,6 +5,8 @@ mod another_time;
 mod headed;
 mod limited;
 
+pub(crate) use limited::follows_from_exception;
+
 use super::tabled::TableRow;
 use crate::evidence::reading::page::Page;
 
@@ -21,7 +23,10 @@ pub(crate) fn is_elsewhere(
         || is_in_another_cell(page, question, unit, as_claim)
         || limited::is_less_often(question, own)
         || is_of_another_time(question, own)
-        || as_claim && limited::is_excepted(question, own)
+        || as_claim
+            && (limited::is_excepted(question, own)
+                || limited::is_narrowed(question, own)
+                || limited::is_unlike(question, own))
 }
 
 /// Whether what is asked is of now, and a statement of what was, or is only planned.

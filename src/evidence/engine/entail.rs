@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use entailment::{Entailment, Verdict, Workspace};
 
-use super::passage::passage;
+use super::elsewhere::follows_from_exception;
+use super::passage::{passage, statement};
 use crate::evidence::Depth;
 use crate::evidence::reading::page::Page;
 
@@ -49,6 +50,7 @@ impl Plan {
 /// A claim or question in the model's pieces, and what it is read with.
 #[derive(Debug)]
 pub(crate) struct Asking {
+    text: String,
     claim: entailment::Claim,
     work: Workspace,
 }
@@ -56,6 +58,7 @@ pub(crate) struct Asking {
 impl Asking {
     pub(crate) fn new(question: &str) -> Asking {
         Asking {
+            text: question.to_owned(),
             claim: MODEL.claim(question),
             work: Workspace::new(),
         }
@@ -63,6 +66,7 @@ impl Asking {
 
     /// Puts another question.
     pub(crate) fn ask(&mut self, question: &str) {
+        question.clone_into(&mut self.text);
         self.claim = MODEL.claim(question);
     }
 }
@@ -88,8 +92,24 @@ pub(crate) struct Reader<'a> {
 impl Reader<'_> {
     fn judge(&mut self, units: &[usize]) -> Verdict {
         let text = passage(self.page, units);
-        let Asking { claim, work } = &mut *self.asking;
-        MODEL.judge_claim(claim, &text, work)
+        let Asking {
+            text: asked,
+            claim,
+            work,
+        } = &mut *self.asking;
+        let verdict = MODEL.judge_claim(claim, &text, work);
+        // The model takes the two negations of a rule and its exception for one.
+        let mut stated = units.iter().map(|unit| statement(self.page, *unit));
+        let is_misread = verdict.contradicted > verdict.supported
+            && stated.any(|own| follows_from_exception(asked, &own));
+        match is_misread {
+            true => Verdict {
+                supported: verdict.contradicted,
+                contradicted: verdict.supported,
+                ..verdict
+            },
+            false => verdict,
+        }
     }
 
     /// Of units that are ranked, best first.

@@ -54,7 +54,13 @@ pub(crate) fn is_hedged(text: &str, terms: &[(String, bool)]) -> bool {
         false => PLANS,
     };
     let hedges = |word: &String| HEDGES.contains(&word.as_str()) || plans.contains(&word.as_str());
-    if !all.iter().any(hedges) {
+    if !all.iter().any(hedges)
+        || all
+            .iter()
+            .filter(|word| hedges(word))
+            .all(|word| word == "may")
+            && permits(&all)
+    {
         return false;
     }
     let asked = all.iter().filter(|word| is_asked(word)).count();
@@ -63,6 +69,74 @@ pub(crate) fn is_hedged(text: &str, terms: &[(String, bool)]) -> bool {
         clause.iter().any(hedges)
             && clause.iter().filter(|word| is_asked(word)).count() * 2 >= asked
     })
+}
+
+/// Whether the "may" of a sentence allows or forbids, where others guess: "Members may bring a guest", "No bag may weigh more
+/// than 32 kg", "You may cancel". Of one person or company, or before a verb of what happens, it guesses.
+fn permits(words: &[String]) -> bool {
+    const HAPPENS: [&str; 40] = [
+        "be",
+        "have",
+        "cause",
+        "occur",
+        "become",
+        "lead",
+        "result",
+        "rise",
+        "fall",
+        "increase",
+        "decrease",
+        "contain",
+        "include",
+        "affect",
+        "change",
+        "vary",
+        "differ",
+        "happen",
+        "appear",
+        "seem",
+        "take",
+        "require",
+        "need",
+        "lose",
+        "fail",
+        "see",
+        "feel",
+        "experience",
+        "soon",
+        "well",
+        "eventually",
+        "delay",
+        "reduce",
+        "improve",
+        "suffer",
+        "develop",
+        "expect",
+        "notice",
+        "find",
+        "raise",
+    ];
+    let low: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
+    let places = (0..low.len()).filter(|at| low[*at] == "may");
+    let mut places = places.peekable();
+    places.peek().is_some()
+        && places.all(|at| {
+            let subject = &low[..at];
+            let is_denied = subject.iter().rev().take(5).any(|word| word == "no");
+            let last = subject.last().map_or("", String::as_str);
+            let is_many = last.ends_with('s') && last.len() > 3 && !matches!(last, "this" | "also");
+            let is_anybody = matches!(
+                last,
+                "you" | "anyone" | "everyone" | "everybody" | "they" | "who"
+            );
+            let is_told = is_many && !subject.iter().rev().take(3).any(|word| word == "the");
+            let skipped = ["not", "only", "also", "then", "each"];
+            let mut next = low[at + 1..].iter().map(String::as_str);
+            let verb = next
+                .find(|word| !skipped.contains(word))
+                .unwrap_or_default();
+            is_denied || (is_anybody || is_told) && !HAPPENS.contains(&verb)
+        })
 }
 
 /// Parts of a sentence that say something of their own.
@@ -245,6 +319,22 @@ pub(crate) fn is_conditional(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_allowed_is_no_guess() {
+        let check = |text: &str, expected: bool| {
+            let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+            assert_eq!(permits(&words), expected, "{text}");
+        };
+        check("Business workspaces may set any value", true);
+        check("No single bag may weigh more than 32 kg", true);
+        check("You may not bring food", true);
+        check("The company may sell its stake", false);
+        check("The airlines may cancel flights", false);
+        check("Prices may rise", false);
+        check("Patients may experience pain", false);
+        check("No date is set", false);
+    }
 
     #[test]
     fn a_correction_withdraws() {

@@ -9,6 +9,7 @@ use super::account::change::is_turned;
 use super::account::qualifiers::{self, CLASSES_COUNT, classes};
 use super::account::roles::{are_exchanged, are_swapped};
 use super::account::{Compared, compare};
+use super::cell_value::stated_in_a_cell;
 use super::claims::is_question;
 use super::elsewhere::is_elsewhere;
 use super::entail::{Verdicts, relevance};
@@ -122,7 +123,10 @@ impl Account {
         let mut account = Account {
             compared,
             units,
-            plain_answer: plain_answer(page, question, ranked),
+            plain_answer: plain_answer(page, question, ranked).or_else(|| {
+                let stated = stated_in_a_cell(page, question, ranked)?;
+                Some((stated, true))
+            }),
             ..Account::default()
         };
         account.signals = Signals {
@@ -332,8 +336,26 @@ fn begins_with(text: &str, claim: &str) -> bool {
             said.len() >= claim.len()
                 && bare(said) == claim
                 && !is_conditional(rest)
-                && !words.any(limits)
+                && (!words.any(limits) || is_of_another_subject(rest))
         })
+}
+
+/// Whether a sentence goes on with another one that has a subject of its own: "Requests with 400 are counted; requests with
+/// 401 are not."
+fn is_of_another_subject(rest: &str) -> bool {
+    let Some(next) = rest.strip_prefix(';') else {
+        return false;
+    };
+    let mut words = next.split(|c: char| !c.is_alphanumeric());
+    let first = words.find(|word| !word.is_empty());
+    let first = first.unwrap_or_default().to_lowercase();
+    let is_back = matches!(
+        &*first,
+        "it" | "they" | "this" | "that" | "these" | "those" | "he" | "she" | "we" | "you"
+    );
+    let limits = LIMITS.contains(&&*first) || is_negation(&first);
+    let flags = known().flags(&first);
+    !is_back && !limits && flags & (does::PREPOSITION | does::AUXILIARY | does::QUESTION) == 0
 }
 
 /// Words of what limits, corrects or turns round what stands before it.
@@ -388,6 +410,9 @@ mod tests {
         check(payouts, &format!("{said}, unless we say otherwise."), false);
         check(payouts, &format!("{said}, but not on Sundays."), false);
         check(payouts, &format!("{said} of members, and more."), false);
+        check(payouts, &format!("{said}; refunds are not counted."), true);
+        check(payouts, &format!("{said}; it is not raised."), false);
+        check(payouts, &format!("{said}; not on Sundays."), false);
         check(
             "The museum is open.",
             "The museum is open, for members only.",

@@ -199,7 +199,7 @@ impl<'a> TableRow<'a> {
 }
 
 /// The words of a name, without what stands in brackets behind it.
-fn name_of(cell: &str) -> BTreeSet<String> {
+pub(crate) fn name_of(cell: &str) -> BTreeSet<String> {
     if cell.len() > NAME_BYTES_MAX {
         return BTreeSet::new();
     }

@@ -94,6 +94,14 @@ fn is_passive(words: &[Word], at: usize) -> bool {
     by.is_some_and(|by| by <= BY_NEAR || before || is_participle)
 }
 
+/// Whether a verb is passive without a "by": a participle right behind a form of "to be".
+fn is_done_by_somebody(words: &[Word], at: usize) -> bool {
+    let is_be = |word: &Word| matches!(&*word.low, "is" | "are" | "was" | "were" | "been" | "be");
+    let before = words[at.saturating_sub(2)..at].iter();
+    let is_participle = words[at].low.ends_with("ed") || words[at].low.ends_with("en");
+    is_participle && before.into_iter().any(is_be)
+}
+
 /// Right before `by` it is passive whatever its form: "built by", "sold off by".
 const BY_NEAR: usize = 1;
 
@@ -259,6 +267,14 @@ pub(crate) fn are_swapped(claim: &str, passage: &str) -> bool {
         {
             let [its_left, its_right] = sides(&passage, other);
             let (is_voiced, was_voiced) = (is_passive(&claim, at), is_passive(&passage, other));
+            // "It is not approved in any country" beside "No country has approved it".
+            if !is_preposition
+                && !is_voiced
+                && !was_voiced
+                && is_done_by_somebody(&claim, at) != is_done_by_somebody(&passage, other)
+            {
+                continue;
+            }
             // Only who does it changes sides with the voice.
             let agents = match (is_preposition, is_voiced, was_voiced) {
                 (false, true, false) => Some(agents(&claim, at)),
@@ -340,6 +356,11 @@ mod tests {
             (
                 "Fergus Ashe built the bridge over the Lune.",
                 "The bridge over the Lune was built by Fergus Ashe in 1911.",
+                false,
+            ),
+            (
+                "No country has approved lumorexin.",
+                "Lumorexin is not approved in any country.",
                 false,
             ),
             (

@@ -89,8 +89,17 @@ pub(super) fn is_of_the_past(claim: &str, sentence: &str) -> bool {
     })
 }
 
-/// "It was provided by A until the end of 2024.", "A was the provider from 2010 to 2019.", "Until 2024 it was A."
+/// "It was provided by A until the end of 2024.", "A was the provider from 2010 to 2019.", "Until 2024 it was A.", "The
+/// treasurer until last year".
 fn has_ended(lower: &str) -> bool {
+    const LATELY: [&str; 6] = [
+        "until last ",
+        "till last ",
+        "until recently",
+        "until yesterday",
+        "until this year",
+        "until now",
+    ];
     let words: Vec<&str> = (lower.split(|c: char| !c.is_alphanumeric()))
         .filter(|word| !word.is_empty())
         .collect();
@@ -122,7 +131,10 @@ fn has_ended(lower: &str) -> bool {
         };
         ends(sides[0]) && begins(sides[1])
     });
-    is_past && (until || is_range) && !lower.contains(" not ") && !lower.contains("n't ")
+    let lately = || LATELY.iter().any(|words| lower.contains(words));
+    (lately() || is_past && (until || is_range))
+        && !lower.contains(" not ")
+        && !lower.contains("n't ")
 }
 
 /// What somebody means to do, or is to happen at a time to come.
@@ -289,6 +301,9 @@ mod tests {
         check("Anna Berg is the chief executive.", board, true);
         let until = "Until 2021 the service was provided by Axiom.";
         check("The service is provided by Axiom.", until, true);
+        let lately = "He said Colin Bray, treasurer of the club until last year";
+        check("Colin Bray is the treasurer of the club.", lately, true);
+        check("Colin Bray was the treasurer of the club.", lately, false);
         let hours = "The shop is open from 10 to 19 and has parking.";
         check("The shop is open.", hours, false);
     }

@@ -24,18 +24,139 @@ pub(super) fn is_less_often(claim: &str, sentence: &str) -> bool {
         })
 }
 
+/// Whether a claim of all leaves out what a sentence narrows them by: "All first-year students from abroad".
+pub(super) fn is_narrowed(claim: &str, sentence: &str) -> bool {
+    const ALL: [&str; 4] = ["all", "every", "each", "any"];
+    const NARROWS: [&str; 22] = [
+        "who", "whose", "that", "which", "from", "with", "without", "under", "over", "aged",
+        "older", "younger", "born", "living", "for", "except", "outside", "within", "below",
+        "above", "named", "bought",
+    ];
+    let words = |text: &str| -> Vec<String> {
+        // A comma ends what narrows: "All members, who …".
+        let text = text.to_lowercase().replace([',', ';', '('], " , ");
+        let words = text.split(|c: char| !c.is_alphanumeric() && c != ',');
+        let words = words.filter(|word| !word.is_empty());
+        words.map(str::to_owned).collect()
+    };
+    let (claimed, said) = (words(claim), words(sentence));
+    let is_all = |word: &&String| ALL.contains(&word.as_str());
+    let behind = |words: &[String], at: usize| words.get(at + 1).cloned();
+    let whom = claimed.iter().position(|word| is_all(&word));
+    let Some(first) = whom.and_then(|at| behind(&claimed, at)) else {
+        return false;
+    };
+    said.iter().enumerate().any(|(at, word)| {
+        if !is_all(&word) || behind(&said, at).as_ref() != Some(&first) {
+            return false;
+        }
+        let start = whom.unwrap_or_default() + 1;
+        let same = said[at + 1..].iter().zip(&claimed[start..]);
+        let same = same.take_while(|(said, claimed)| said == claimed).count();
+        let rest = &said[at + 1 + same..];
+        let narrows = rest
+            .first()
+            .is_some_and(|word| NARROWS.contains(&word.as_str()));
+        // The first words behind it tell by what.
+        let by = content(
+            &rest
+                .iter()
+                .take(4)
+                .take_while(|word| *word != ",")
+                .cloned()
+                .collect::<Vec<_>>()
+                .join(" "),
+        );
+        narrows && !by.is_empty() && by.iter().any(|word| !content(claim).contains(word))
+    })
+}
+
+/// Whether a claim names what a sentence is "unlike": "Unlike in 2019, when we recalled the iron by order, this recall is
+/// voluntary."
+pub(super) fn is_unlike(claim: &str, sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    let Some((before, after)) = lower.split_once("unlike ") else {
+        return false;
+    };
+    let (other, own) = match before.trim().is_empty() {
+        // The sentence itself stands behind the last comma.
+        true => match after.rsplit_once(',') {
+            Some(sides) => sides,
+            None => return false,
+        },
+        false => (after, before),
+    };
+    let (other, own, claimed) = (content(other), content(own), content(claim));
+    let has = |side: &BTreeSet<String>, not: &BTreeSet<String>| {
+        side.difference(not)
+            .filter(|word| claimed.contains(*word))
+            .count()
+    };
+    !negates(&claim.to_lowercase()) && has(&other, &own) >= 2 && has(&own, &other) >= 1
+}
+
+/// Signs of an exception.
+const EXCEPT: [&str; 9] = [
+    " except for ",
+    " except on ",
+    " except ",
+    " excluding ",
+    " apart from ",
+    " other than ",
+    " with the exception of ",
+    " but not ",
+    " hormis ",
+];
+
+fn negates(lower: &str) -> bool {
+    let mut words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’');
+    words.any(|word| is_negation(word) || word.ends_with("n't") || word.ends_with("n’t"))
+}
+
+/// Whether a claim says of an exception what follows from it: "not on Fridays" beside "daily except Fridays", "only X may"
+/// beside "nobody may, except X".
+pub(crate) fn follows_from_exception(claim: &str, sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    let said = claim.to_lowercase();
+    let claimed = content(claim);
+    EXCEPT.iter().any(|except| {
+        let Some((before, after)) = lower.split_once(except) else {
+            return false;
+        };
+        // Two negations of a claim are not told apart here.
+        let denies = said.split(" only ").all(negates);
+        if negates(before) == denies || except == &" but not " {
+            return false;
+        }
+        // The head of what is excepted: "the goats in the children's farm".
+        let end = after
+            .find([',', ';', '.', ')', ':', '('])
+            .unwrap_or(after.len());
+        let head = &after[..end];
+        let parts = [
+            " in ", " of ", " with ", " for ", " at ", " from ", " who ", " that ",
+        ];
+        let head = parts
+            .iter()
+            .fold(head, |head, part| head.split(part).next().unwrap_or(head));
+        let head: BTreeSet<String> = content(head);
+        let named = head.iter().filter(|word| claimed.contains(*word)).count();
+        let (rule, of_exception) = (content(before), content(&after[end..]));
+        let others = claimed.difference(&head).filter(|word| !is_negation(word));
+        let others: Vec<&String> = others.collect();
+        let known = others.iter().filter(|word| rule.contains(**word)).count();
+        // What goes on about the exception counts where next to nothing of the claim is left.
+        let told = others
+            .iter()
+            .filter(|word| rule.contains(**word) || of_exception.contains(**word));
+        let told = told.count();
+        let is_told = told >= 2 && told + 1 >= others.len();
+        !head.is_empty() && named * 2 > head.len() && (known * 2 >= others.len() || is_told)
+    })
+}
+
 /// Whether a sentence excepts what a claim names: "All tickets but group tickets, …".
 pub(super) fn is_excepted(claim: &str, sentence: &str) -> bool {
-    const EXCEPT: [&str; 8] = [
-        " except for ",
-        " except on ",
-        " except ",
-        " excluding ",
-        " apart from ",
-        " other than ",
-        " with the exception of ",
-        " but not ",
-    ];
     let lower = sentence.to_lowercase();
     let said = claim.to_lowercase();
     let mut words = said.split(|c: char| !c.is_alphanumeric());
@@ -45,10 +166,6 @@ pub(super) fn is_excepted(claim: &str, sentence: &str) -> bool {
         return false;
     }
     let claimed = content(claim);
-    let negates = |text: &str| {
-        let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’');
-        words.any(|word| is_negation(word) || word.ends_with("n't") || word.ends_with("n’t"))
-    };
     EXCEPT.iter().any(|except| {
         let sides = lower.split_once(except);
         sides.is_some_and(|(before, after)| {
@@ -115,6 +232,63 @@ mod tests {
         assert!(!is_excepted(
             "Is it open on Mondays?",
             "It is open daily except Tuesday."
+        ));
+    }
+
+    #[test]
+    fn what_an_exception_says_follows_from_it() {
+        let check = |claim: &str, sentence: &str, expected: bool| {
+            assert_eq!(follows_from_exception(claim, sentence), expected, "{claim}");
+        };
+        let lions = "Sea lions are fed daily except on Fridays at 14:00";
+        check("Sea lions aren't fed on Fridays.", lions, true);
+        check("Sea lions are fed on Fridays.", lions, false);
+        check("Sea lions aren't fed on Mondays.", lions, false);
+        let goats = "Visitors may not feed the animals, except the goats in the farm.";
+        check(
+            "Goats are the only animals that visitors may feed.",
+            goats,
+            true,
+        );
+        check("Visitors may feed the goats.", goats, true);
+        check("Visitors may not feed the goats.", goats, false);
+        let spring =
+            "There is no entry in spring, apart from Nursing, which also starts in February.";
+        check(
+            "Nursing is the only programme that starts in February.",
+            spring,
+            true,
+        );
+    }
+
+    #[test]
+    fn some_of_all_are_not_all() {
+        let rooms = "It guarantees a room to all first-year students from abroad; others wait.";
+        assert!(is_narrowed(
+            "All first-year students are guaranteed a room.",
+            rooms
+        ));
+        assert!(!is_narrowed(
+            "All first-year students from abroad get a room.",
+            rooms
+        ));
+        assert!(!is_narrowed("First-year students get a room.", rooms));
+        let plans = "All plans include email.";
+        assert!(!is_narrowed("All plans come with email.", plans));
+    }
+
+    #[test]
+    fn what_something_is_unlike_is_not_meant() {
+        let recall =
+            "Unlike in 2019, when we recalled the iron by order, this recall is voluntary.";
+        assert!(is_unlike(
+            "The recall of the iron in 2019 was voluntary.",
+            recall
+        ));
+        assert!(!is_unlike("This recall is voluntary.", recall));
+        assert!(!is_unlike(
+            "This recall is not like the one of the iron in 2019.",
+            recall
         ));
     }
 

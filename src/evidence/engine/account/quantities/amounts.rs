@@ -46,6 +46,14 @@ impl Reader<'_> {
 
     pub(super) fn amount(&mut self, at: usize) -> usize {
         let currency = self.currency_before(at);
+        if let Some((dimension, factor, end)) = self.one_and_a_half(at) {
+            let value = 1.5 * factor;
+            self.push(at, end, Kind::Measured(dimension), value, value, 1.5);
+            if let Some(quantity) = self.found.last_mut() {
+                quantity.factor = factor;
+            }
+            return end;
+        }
         let Some((mut number, mut end)) = self.spelled(at) else {
             return at + 1;
         };
@@ -75,6 +83,10 @@ impl Reader<'_> {
             upper = upper.map(|upper| upper * factor);
             end += 1;
         }
+        // "Two and a half hours."
+        if self.is_and_a_half(end) {
+            (number, end) = (number + 0.5, end + 3);
+        }
         let written = number;
         let (mut kind, mut factor) = (None, 1.0);
         if let Some(dimension) = currency {
@@ -103,6 +115,18 @@ impl Reader<'_> {
             quantity.factor = factor;
         }
         end
+    }
+
+    fn is_and_a_half(&self, at: usize) -> bool {
+        self.low(at) == "and" && self.low(at + 1) == "a" && self.low(at + 2) == "half"
+    }
+
+    /// "A year and a half": the unit, and the place behind all.
+    fn one_and_a_half(&self, at: usize) -> Option<(Dimension, f64, usize)> {
+        let is_one = matches!(self.low(at), "a" | "an" | "one");
+        let (dimension, factor, end) = self.unit_at(at + 1).filter(|_| is_one)?;
+        self.is_and_a_half(end)
+            .then_some((dimension, factor, end + 3))
     }
 
     /// A unit behind one or two adjectives, written out and in the plural: "six consecutive weeks".
@@ -297,8 +321,18 @@ impl Reader<'_> {
             return (number, upper);
         }
         match (three, two, one) {
-            ("no", "less" | "fewer", "than") | (_, "minimum", "of") => (number, f64::INFINITY),
-            ("no", "more", "than") => (f64::NEG_INFINITY, number),
+            (
+                "no" | "not",
+                "less" | "fewer" | "lower" | "shorter" | "younger" | "smaller",
+                "than",
+            )
+            | (_, "minimum", "of") => (number, f64::INFINITY),
+            (
+                "no" | "not",
+                "more" | "greater" | "higher" | "longer" | "older" | "larger" | "later" | "heavier"
+                | "bigger",
+                "than",
+            ) => (f64::NEG_INFINITY, number),
             (
                 _,
                 "more" | "greater" | "higher" | "longer" | "older" | "larger" | "better",
