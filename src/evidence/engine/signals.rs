@@ -310,13 +310,99 @@ fn verbatim(claim: &str, page: &Page<'_>, ranked: &[Ranked]) -> f64 {
         let text_bare = bare(text);
         if text_bare == claim || is_question && is_answered_by(&claim, &text_bare) {
             WHOLLY
-        } else if !is_question && begins_with(text, &claim) {
+        } else if !is_question
+            && (begins_with(text, &claim) || begins_with_by_another_name(&claim, page, unit))
+        {
             AT_ITS_BEGINNING
         } else {
             0.0
         }
     });
     said.fold(0.0, f64::max)
+}
+
+/// Words of a name that a claim has in the place of a pronoun, or more than the page.
+const NAME_WORDS_MAX: usize = 5;
+
+/// Whether a unit says a claim but for a name: it has a pronoun for what the sentence before begins with ("They found a fence.",
+/// of the swimmers), or a part of a name that the page has in full elsewhere.
+fn begins_with_by_another_name(claim: &str, page: &Page<'_>, unit: usize) -> bool {
+    let text = page.unit_text(unit);
+    let text_bare = bare(text);
+    let claimed: Vec<&str> = claim.split(' ').collect();
+    let said: Vec<&str> = text_bare.split(' ').take(claimed.len()).collect();
+    let same = claimed
+        .iter()
+        .zip(&said)
+        .take_while(|(one, other)| one == other);
+    let start = same.count();
+    let Some(own) = said.get(start) else {
+        return false;
+    };
+    let is_pronoun = matches!(*own, "it" | "they" | "he" | "she");
+    // Where the claim goes on as the unit does.
+    let next = match is_pronoun {
+        true => said.get(start + 1),
+        false => Some(own),
+    };
+    let behind = claimed[start..].iter().take(NAME_WORDS_MAX + 1);
+    let count = behind.into_iter().position(|word| Some(word) == next);
+    let Some(count) = count.filter(|count| *count > 0) else {
+        return false;
+    };
+    let (head, name, rest) = (
+        &claimed[..start],
+        &claimed[start..start + count],
+        &claimed[start + count..],
+    );
+    let own = if is_pronoun {
+        &said[start..=start]
+    } else {
+        &[]
+    };
+    let is_telling = |word: &&&str| known().flags(word) & does::STOP == 0;
+    let telling: Vec<&&str> = name.iter().filter(is_telling).collect();
+    let says_more = |word: &&str| is_negation(word) || word.contains(|c: char| c.is_ascii_digit());
+    let as_said = [head, own, rest].concat().join(" ");
+    if telling.is_empty()
+        || name.iter().any(says_more)
+        || text_bare != as_said && !begins_with(text, &as_said)
+    {
+        return false;
+    }
+    match (is_pronoun, head.last()) {
+        (true, _) => {
+            page.unit_before(unit).is_some() && {
+                let before = bare(page.unit_text(unit - 1));
+                let mut subject = before.split(' ').take(NAME_WORDS_MAX);
+                telling
+                    .iter()
+                    .all(|word| subject.any(|other| other == **word))
+            }
+        }
+        (false, Some(first)) => is_the_only_name(page.text, first, name),
+        (false, None) => false,
+    }
+}
+
+/// Whether a name stands in a text in full, and its first word begins no other name there.
+fn is_the_only_name(text: &str, first: &str, more: &[&str]) -> bool {
+    let mut letters = first.chars();
+    let capital = letters
+        .next()
+        .map(|c| c.to_uppercase().chain(letters).collect());
+    let capital: String = capital.unwrap_or_default();
+    let mut names = text.match_indices(&capital).filter_map(|(at, _)| {
+        let behind = text[at + capital.len()..].strip_prefix(' ')?;
+        behind.starts_with(char::is_uppercase).then_some(behind)
+    });
+    let is_it = |behind: &str| {
+        let mut words = behind.split(|c: char| !c.is_alphanumeric());
+        more.iter()
+            .all(|word| words.next().is_some_and(|own| own.to_lowercase() == *word))
+    };
+    let known = names.next().is_some_and(is_it);
+    known && names.all(is_it)
 }
 
 /// Whether a sentence says a claim and then goes on, without taking back or limiting what it has said.
@@ -329,9 +415,11 @@ fn begins_with(text: &str, claim: &str) -> bool {
         .any(|end| {
             let (said, rest) = text.split_at(end);
             let mut words = rest.split(|c: char| !c.is_alphanumeric());
+            // "Bug fixes until May and security fixes until June": each has a limit of its own.
             let limits = |word: &str| {
                 let low = word.to_lowercase();
-                LIMITS.contains(&&*low) || is_negation(&low)
+                LIMITS.contains(&&*low) && !claim.split(' ').any(|word| word == low)
+                    || is_negation(&low)
             };
             said.len() >= claim.len()
                 && bare(said) == claim
@@ -411,6 +499,13 @@ mod tests {
         check(payouts, &format!("{said}, but not on Sundays."), false);
         check(payouts, &format!("{said} of members, and more."), false);
         check(payouts, &format!("{said}; refunds are not counted."), true);
+        let until = "Version 9 is fixed until May and patched until June.";
+        check("Version 9 is fixed until May.", until, true);
+        check(
+            "Version 9 is fixed in May.",
+            "Version 9 is fixed in May and June until noon.",
+            false,
+        );
         check(payouts, &format!("{said}; it is not raised."), false);
         check(payouts, &format!("{said}; not on Sundays."), false);
         check(
@@ -418,6 +513,38 @@ mod tests {
             "The museum is open, for members only.",
             false,
         );
+    }
+
+    #[test]
+    fn a_claim_may_name_what_a_sentence_does_not() {
+        let check = |page: &str, claim: &str, expected: bool| {
+            let page = Page::of(&crate::evidence::Source::of_text(page), &[]);
+            let claim = bare(claim);
+            let mut units = 0..page.units.len();
+            let found = units.any(|unit| begins_with_by_another_name(&claim, &page, unit));
+            assert_eq!(found, expected, "{claim}");
+        };
+        let fence = "The swimmers came in July. They found a wooden fence there, and a sign.";
+        check(fence, "The swimmers found a wooden fence there.", true);
+        check(fence, "The owners found a wooden fence there.", false);
+        check(
+            fence,
+            "The swimmers never found a wooden fence there.",
+            false,
+        );
+        let round = "Greenfold Capital is an investor. Greenfold led the first round in 2022.";
+        check(
+            round,
+            "Greenfold Capital led the first round in 2022.",
+            true,
+        );
+        check(
+            round,
+            "Greenfold Ventures led the first round in 2022.",
+            false,
+        );
+        let two = "Greenfold Capital and Greenfold Ventures met. Greenfold led the first round.";
+        check(two, "Greenfold Capital led the first round.", false);
     }
 
     #[test]
