@@ -5,11 +5,39 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::keys::PaymentKey;
 use crate::domain::time::UnixSeconds;
-use crate::store::tables::{BLOB_KEEP, BLOBS, Hash, META, Snapshot, Tables};
+use crate::store::lazy_table::Transaction;
+use crate::store::tables::{Hash, Records, Snapshot, Tables};
 use crate::store::{Due, DueKind, StoreError};
 
 /// The sum of all blobs, counted as they come and go.
 const BLOBS_BYTES: &str = "blobs-bytes";
+
+impl<T: Transaction> Records<T> {
+    /// A fact about the file; 0 where it was never noted.
+    pub(in crate::store) fn fact(&self, name: &str) -> Result<u64, StoreError> {
+        Ok(self.meta.get(name)?.map_or(0, |value| value.value()))
+    }
+
+    /// The bytes of a blob, checked against their key.
+    pub fn blob(&self, key: Hash) -> Result<Option<Vec<u8>>, StoreError> {
+        self.blob_with(key, <[u8]>::to_vec)
+    }
+
+    /// What is made of the bytes of a blob, which are checked against their key and not copied.
+    pub fn blob_with<M>(
+        &self,
+        key: Hash,
+        make: impl FnOnce(&[u8]) -> M,
+    ) -> Result<Option<M>, StoreError> {
+        let Some(bytes) = self.blobs.get(key)? else {
+            return Ok(None);
+        };
+        if Hash::from(Sha256::digest(bytes.value())) != key {
+            return Err(StoreError::Damaged { table: "blobs-1" });
+        }
+        Ok(Some(make(bytes.value())))
+    }
+}
 
 impl Tables<'_> {
     /// Counts the blobs of a file from before they were counted.
@@ -23,11 +51,6 @@ impl Tables<'_> {
         }
         self.meta.insert(BLOBS_BYTES, bytes)?;
         Ok(())
-    }
-
-    /// A fact about the file; 0 where it was never noted.
-    pub(in crate::store) fn fact(&self, name: &str) -> Result<u64, StoreError> {
-        Ok(self.meta.get(name)?.map_or(0, |value| value.value()))
     }
 
     pub(in crate::store) fn set_fact(
@@ -162,17 +185,6 @@ impl Tables<'_> {
         }
     }
 
-    /// The bytes of a blob, checked against their key.
-    pub fn blob(&self, key: Hash) -> Result<Option<Vec<u8>>, StoreError> {
-        let Some(bytes) = self.blobs.get(key)? else {
-            return Ok(None);
-        };
-        if Hash::from(Sha256::digest(bytes.value())) != key {
-            return Err(StoreError::Damaged { table: "blobs-1" });
-        }
-        Ok(Some(bytes.value().to_vec()))
-    }
-
     /// Works off a due row: drops the blob unless it was extended since.
     pub fn sweep_blob(&mut self, due: Due, now: UnixSeconds) -> Result<(), StoreError> {
         self.unschedule(due)?;
@@ -187,45 +199,21 @@ impl Tables<'_> {
 impl Snapshot {
     /// Bytes of all blobs: cached pages, answers, reports with their sources.
     pub fn blobs_bytes(&self) -> Result<u64, StoreError> {
-        let bytes = self.table(META)?.get(BLOBS_BYTES)?;
-        Ok(bytes.map_or(0, |bytes| bytes.value()))
+        self.fact(BLOBS_BYTES)
     }
 
     /// Whether a blob is there, without reading it.
     pub fn keeps_blob(&self, key: Hash) -> Result<bool, StoreError> {
-        Ok(self.table(BLOB_KEEP)?.get(key)?.is_some())
+        Ok(self.blob_keep.get(key)?.is_some())
     }
 
     /// How long a blob is; 0 where there is none.
     pub fn blob_length(&self, key: Hash) -> Result<usize, StoreError> {
-        let table = self.table(BLOBS)?;
-        Ok(table.get(key)?.map_or(0, |bytes| bytes.value().len()))
+        Ok(self.blobs.get(key)?.map_or(0, |bytes| bytes.value().len()))
     }
 
     /// The bytes of a blob as they lie there, for anyone who checks them.
     pub fn blob_as_it_lies(&self, key: Hash) -> Result<Option<Vec<u8>>, StoreError> {
-        let table = self.table(BLOBS)?;
-        Ok(table.get(key)?.map(|bytes| bytes.value().to_vec()))
-    }
-
-    /// The bytes of a blob, checked against their key.
-    pub fn blob(&self, key: Hash) -> Result<Option<Vec<u8>>, StoreError> {
-        self.blob_with(key, <[u8]>::to_vec)
-    }
-
-    /// What is made of the bytes of a blob, which are checked against their key and not copied.
-    pub fn blob_with<T>(
-        &self,
-        key: Hash,
-        make: impl FnOnce(&[u8]) -> T,
-    ) -> Result<Option<T>, StoreError> {
-        let table = self.table(BLOBS)?;
-        let Some(bytes) = table.get(key)? else {
-            return Ok(None);
-        };
-        if Hash::from(Sha256::digest(bytes.value())) != key {
-            return Err(StoreError::Damaged { table: "blobs-1" });
-        }
-        Ok(Some(make(bytes.value())))
+        Ok(self.blobs.get(key)?.map(|bytes| bytes.value().to_vec()))
     }
 }

@@ -1,14 +1,14 @@
 //! Receipts of quotes for bundles, retained 7 days like those of pages and reports. Those that were paid for do not
 //! count toward the bound, and are whole for 7 days more.
 
-use redb::ReadableTableMetadata;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::bundle::Bundle;
 use crate::domain::ids::BundleQuoteId;
 use crate::domain::time::{QUOTE_SECONDS, UnixSeconds};
+use crate::store::lazy_table::Transaction;
 use crate::store::record::{decode, decode_as, encode, encode_as, version};
-use crate::store::tables::{BUNDLE_QUOTES, Snapshot, Tables};
+use crate::store::tables::{Records, Snapshot, Tables};
 use crate::store::unpaid::row_bytes;
 use crate::store::{Due, DueKind, Receipt, StoreError, Unpaid};
 
@@ -56,6 +56,16 @@ impl Receipt<BundleQuoteRecord> {
     }
 }
 
+impl<T: Transaction> Records<T> {
+    pub fn bundle_quote(
+        &self,
+        id: BundleQuoteId,
+    ) -> Result<Option<Receipt<BundleQuoteRecord>>, StoreError> {
+        let found = self.bundle_quotes.get(id.0)?;
+        found.map(|bytes| read(bytes.value())).transpose()
+    }
+}
+
 impl Tables<'_> {
     /// Keeps a quote; the oldest make room for it. Tells whether it was kept: not where the disk has no room for quotes.
     pub fn put_bundle_quote(
@@ -92,14 +102,6 @@ impl Tables<'_> {
             true => Ok(()),
             false => self.take_unpaid(Unpaid::BundleQuotes, value),
         }
-    }
-
-    pub fn bundle_quote(
-        &self,
-        id: BundleQuoteId,
-    ) -> Result<Option<Receipt<BundleQuoteRecord>>, StoreError> {
-        let found = self.bundle_quotes.get(id.0)?;
-        found.map(|bytes| read(bytes.value())).transpose()
     }
 
     /// Notes that the quote was paid for, once. Nothing happens where it is forgotten or has expired.
@@ -177,16 +179,7 @@ impl Tables<'_> {
 
 impl Snapshot {
     pub fn bundle_quotes_count(&self) -> Result<u64, StoreError> {
-        Ok(self.table(BUNDLE_QUOTES)?.len()?)
-    }
-
-    pub fn bundle_quote(
-        &self,
-        id: BundleQuoteId,
-    ) -> Result<Option<Receipt<BundleQuoteRecord>>, StoreError> {
-        let table = self.table(BUNDLE_QUOTES)?;
-        let record = table.get(id.0)?;
-        record.map(|bytes| read(bytes.value())).transpose()
+        self.bundle_quotes.len()
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use crate::domain::time::UnixSeconds;
 use crate::store::StoreError;
-use crate::store::tables::{DUE, Hash, Snapshot, Tables};
+use crate::store::tables::{Hash, Snapshot, Tables};
 
 /// One row of the time-ordered table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,9 +156,9 @@ impl Snapshot {
         until: UnixSeconds,
         rows_max: usize,
     ) -> Result<Vec<Due>, StoreError> {
-        let table = self.table(DUE)?;
-        let rows =
-            table.range((kind.code(), 0, [0; 32])..=(kind.code(), until.0, [u8::MAX; 32]))?;
+        let rows = self
+            .due
+            .range((kind.code(), 0, [0; 32])..=(kind.code(), until.0, [u8::MAX; 32]))?;
         rows.take(rows_max)
             .map(|row| Due::from_row(row?.0.value()))
             .collect()

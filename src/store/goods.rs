@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::keys::PaymentKey;
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
 use crate::store::record::{decode, decode_as, encode_as, version};
-use crate::store::tables::{Hash, META, Snapshot, Tables};
+use crate::store::tables::{Hash, Snapshot, Tables};
 use crate::store::{PageRecord, StoreError};
 
 const TABLE: &str = "sale-goods-1";
@@ -160,10 +160,11 @@ impl Tables<'_> {
             return Ok(());
         }
         let mut answers = Vec::new();
-        self.each_payment(|key, payment| {
+        self.payments(|key, payment| {
             if let Some(answer) = payment.answer {
                 answers.push((key, answer.page, payment.state.is_open()));
             }
+            Ok(())
         })?;
         let mut unsettled = 0;
         for (sale, answer, is_open) in answers {
@@ -216,7 +217,6 @@ impl Tables<'_> {
 impl Snapshot {
     /// Bytes of the goods of unsettled sales.
     pub fn unsettled_bytes(&self) -> Result<u64, StoreError> {
-        let bytes = self.table(META)?.get(UNSETTLED_BYTES)?;
-        Ok(bytes.map_or(0, |bytes| bytes.value()))
+        self.fact(UNSETTLED_BYTES)
     }
 }

@@ -1,15 +1,15 @@
 //! Leads, stored until the operator deletes them, and their unsent notices.
 
-use redb::ReadableTable;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::domain::ids::{BundleQuoteId, LeadId};
 use crate::domain::lead::{Lead, LeadProduct, LeadStatus};
 use crate::domain::time::UnixSeconds;
+use crate::store::lazy_table::Transaction;
 use crate::store::orders::email_key;
 use crate::store::record::{decode, encode};
-use crate::store::tables::{Hash, LEADS, LEADS_BY_CONTACT, NOTICES, Snapshot, Tables};
+use crate::store::tables::{Hash, Records, Snapshot, Tables};
 use crate::store::unpaid::row_bytes;
 use crate::store::{Due, DueKind, StoreError, Unpaid};
 
@@ -41,12 +41,17 @@ impl LeadFilter {
     }
 }
 
-impl Tables<'_> {
+impl<T: Transaction> Records<T> {
     pub fn lead(&self, id: LeadId) -> Result<Option<Lead>, StoreError> {
-        let record = self.leads.get(id.0)?;
-        record.map(|bytes| decode(bytes.value(), TABLE)).transpose()
+        self.leads.record(id.0, TABLE)
     }
 
+    pub fn notice(&self, id: LeadId) -> Result<Option<NoticeRecord>, StoreError> {
+        self.notices.record(id.0, NOTICES_TABLE)
+    }
+}
+
+impl Tables<'_> {
     /// Writes a lead, new or changed. The quote of one that is paid is paid.
     pub fn put_lead(&mut self, id: LeadId, lead: &Lead) -> Result<(), StoreError> {
         self.unlist_lead(id)?;
@@ -176,13 +181,6 @@ impl Tables<'_> {
         self.leads.len()
     }
 
-    pub fn notice(&self, id: LeadId) -> Result<Option<NoticeRecord>, StoreError> {
-        let record = self.notices.get(id.0)?;
-        record
-            .map(|bytes| decode(bytes.value(), NOTICES_TABLE))
-            .transpose()
-    }
-
     /// Writes a notice that is due at `at`.
     pub fn put_notice(
         &mut self,
@@ -201,27 +199,13 @@ impl Tables<'_> {
 }
 
 impl Snapshot {
-    pub fn lead(&self, id: LeadId) -> Result<Option<Lead>, StoreError> {
-        let table = self.table(LEADS)?;
-        let record = table.get(id.0)?;
-        record.map(|bytes| decode(bytes.value(), TABLE)).transpose()
-    }
-
-    pub fn notice(&self, id: LeadId) -> Result<Option<NoticeRecord>, StoreError> {
-        let table = self.table(NOTICES)?;
-        let record = table.get(id.0)?;
-        record
-            .map(|bytes| decode(bytes.value(), NOTICES_TABLE))
-            .transpose()
-    }
-
     /// Every lead that fits, in the order of their identifiers.
     pub fn leads(
         &self,
         filter: &LeadFilter,
         mut visit: impl FnMut(LeadId, Lead) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        for row in self.table(LEADS)?.iter()? {
+        for row in self.leads.iter()? {
             let (id, bytes) = row?;
             let lead: Lead = decode(bytes.value(), TABLE)?;
             if filter.fits(&lead) {
@@ -237,7 +221,9 @@ impl Snapshot {
         after: Option<LeadId>,
         rows_max: usize,
     ) -> Result<Vec<(LeadId, Lead)>, StoreError> {
-        let found = self.records_after((LEADS, TABLE), after.map(|id| id.0), rows_max)?;
+        let found = self
+            .leads
+            .records_after(TABLE, after.map(|id| id.0), rows_max)?;
         let lead = |(id, lead)| (LeadId(id), lead);
         Ok(found.into_iter().map(lead).collect())
     }
@@ -245,7 +231,7 @@ impl Snapshot {
     /// Every lead of one contact, oldest first: what a person's data are.
     pub fn leads_of(&self, contact: &str) -> Result<Vec<(LeadId, Lead)>, StoreError> {
         let mut found = Vec::new();
-        for row in self.table(LEADS_BY_CONTACT)?.range(range_of(contact))? {
+        for row in self.leads_by_contact.range(range_of(contact))? {
             let (_, _, id) = row?.0.value();
             found.extend(self.lead(LeadId(id))?.map(|lead| (LeadId(id), lead)));
         }

@@ -1,14 +1,13 @@
 //! The operator's ledger: daily revenue on chain, its reconciliation with the receiving address, and whether sales are
 //! paused.
 
-use redb::ReadableTable;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::payment::Payment;
 use crate::domain::time::UnixSeconds;
 use crate::store::StoreError;
 use crate::store::record::{decode, encode};
-use crate::store::tables::{LEDGER, LEDGER_CHECKS, META, Snapshot, Tables};
+use crate::store::tables::{Snapshot, Tables};
 
 const LEDGER_TABLE: &str = "ledger-1";
 const CHECKS_TABLE: &str = "reckonings-1";
@@ -66,9 +65,8 @@ impl Tables<'_> {
     /// Enters a payment that has just been settled.
     pub fn book(&mut self, payment: &Payment, now: UnixSeconds) -> Result<(), StoreError> {
         let day = now.day_number();
-        let known = self.ledger.get(day)?;
-        let known = known.map(|bytes| decode(bytes.value(), LEDGER_TABLE));
-        let mut entry: LedgerDay = known.transpose()?.unwrap_or_default();
+        let known: Option<LedgerDay> = self.ledger.record(day, LEDGER_TABLE)?;
+        let mut entry = known.unwrap_or_default();
         entry.add(payment);
         self.ledger.insert(day, encode(&entry)?.as_slice())?;
         Ok(())
@@ -132,8 +130,7 @@ fn count(lines: &mut Vec<(String, u64, u64)>, name: &str, units: u64) {
 impl Snapshot {
     /// The newest days, newest first.
     pub fn ledger(&self, days_max: usize) -> Result<Vec<(u64, LedgerDay)>, StoreError> {
-        let table = self.table(LEDGER)?;
-        let rows = table.iter()?.rev().take(days_max);
+        let rows = self.ledger.iter()?.rev().take(days_max);
         rows.map(|row| {
             let (day, bytes) = row?;
             Ok((day.value(), decode(bytes.value(), LEDGER_TABLE)?))
@@ -142,17 +139,12 @@ impl Snapshot {
     }
 
     pub fn ledger_check(&self, day: u64) -> Result<Option<LedgerCheck>, StoreError> {
-        let table = self.table(LEDGER_CHECKS)?;
-        let record = table.get(day)?;
-        record
-            .map(|bytes| decode(bytes.value(), CHECKS_TABLE))
-            .transpose()
+        self.ledger_checks.record(day, CHECKS_TABLE)
     }
 
     /// The newest days, newest first.
     pub fn ledger_checks(&self, days_max: usize) -> Result<Vec<(u64, LedgerCheck)>, StoreError> {
-        let table = self.table(LEDGER_CHECKS)?;
-        let rows = table.iter()?.rev().take(days_max);
+        let rows = self.ledger_checks.iter()?.rev().take(days_max);
         rows.map(|row| {
             let (day, bytes) = row?;
             Ok((day.value(), decode(bytes.value(), CHECKS_TABLE)?))
@@ -161,8 +153,7 @@ impl Snapshot {
     }
 
     pub fn paused_since(&self) -> Result<Option<UnixSeconds>, StoreError> {
-        let table = self.table(META)?;
-        let since = table.get(PAUSED_SINCE)?;
+        let since = self.meta.get(PAUSED_SINCE)?;
         Ok(since.map(|since| UnixSeconds(since.value())))
     }
 }

@@ -55,6 +55,7 @@ pub use bundle_quotes::BundleQuoteRecord;
 pub use disk_space::free_bytes;
 pub use due::{Due, DueKind};
 pub use goods::{HeldPage, NoSpace};
+pub use lazy_table::Transaction;
 pub use leads::{LeadFilter, NoticeRecord};
 pub use ledger::{LedgerCheck, LedgerDay};
 pub use open::{Opened, SCHEMA_VERSION};
@@ -74,7 +75,7 @@ pub use settlements::{
 };
 #[cfg(test)]
 pub(crate) use tables::NAMES as TABLE_NAMES;
-pub use tables::{Snapshot, Tables};
+pub use tables::{Records, Snapshot, Tables};
 pub use unpaid::Unpaid;
 pub use verify::Verified;
 

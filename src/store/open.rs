@@ -308,7 +308,7 @@ impl Tables<'_> {
 impl Snapshot {
     /// When the newest copy of the file was made, if there was one.
     pub fn backed_up_at(&self) -> Result<Option<UnixSeconds>, StoreError> {
-        let at = self.table(META)?.get(BACKED_UP_AT)?;
+        let at = self.meta.get(BACKED_UP_AT)?;
         Ok(at.map(|at| UnixSeconds(at.value())))
     }
 }

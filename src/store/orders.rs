@@ -1,7 +1,6 @@
 //! Orders, stored until the operator deletes them; the payment provider's events of 35 days; the source results of orders
 //! in progress; and the deliveries.
 
-use redb::ReadableTable;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -9,11 +8,9 @@ use crate::domain::email::comparable;
 use crate::domain::ids::OrderId;
 use crate::domain::order::Order;
 use crate::domain::time::UnixSeconds;
+use crate::store::lazy_table::Transaction;
 use crate::store::record::{decode, encode};
-use crate::store::tables::{
-    Hash, MAIL_ONLY_ORDERS, ORDER_REPORTS, ORDER_SOURCES, ORDERS, ORDERS_BY_EMAIL,
-    ORDERS_BY_SESSION, PROVIDER_EVENTS, Snapshot, Tables,
-};
+use crate::store::tables::{Hash, Records, Snapshot, Tables};
 use crate::store::unpaid::row_bytes;
 use crate::store::{Due, DueKind, StoreError, Unpaid};
 
@@ -88,10 +85,9 @@ pub fn event_key(event_id: &str) -> [u8; 32] {
     Sha256::digest(event_id).into()
 }
 
-impl Tables<'_> {
+impl<T: Transaction> Records<T> {
     pub fn order(&self, id: OrderId) -> Result<Option<Order>, StoreError> {
-        let record = self.orders.get(id.0)?;
-        record.map(|bytes| decode(bytes.value(), TABLE)).transpose()
+        self.orders.record(id.0, TABLE)
     }
 
     pub fn order_of_session(
@@ -105,6 +101,22 @@ impl Tables<'_> {
         Ok(self.order(id)?.map(|order| (id, order)))
     }
 
+    /// Whether the order is delivered by e-mail only.
+    pub fn is_mail_only(&self, id: OrderId) -> Result<bool, StoreError> {
+        Ok(self.mail_only_orders.get(id.0)?.is_some())
+    }
+
+    pub fn provider_event(&self, event_id: &str) -> Result<Option<EventRecord>, StoreError> {
+        self.provider_events
+            .record(event_key(event_id), EVENTS_TABLE)
+    }
+
+    pub fn order_report(&self, id: OrderId) -> Result<Option<OrderReport>, StoreError> {
+        self.order_reports.record(id.0, REPORTS_TABLE)
+    }
+}
+
+impl Tables<'_> {
     /// Writes an order, new or changed.
     pub fn put_order(&mut self, id: OrderId, order: &Order) -> Result<(), StoreError> {
         let bytes = encode(order)?;
@@ -128,11 +140,6 @@ impl Tables<'_> {
     pub fn set_mail_only(&mut self, id: OrderId) -> Result<(), StoreError> {
         self.mail_only_orders.insert(id.0, ())?;
         Ok(())
-    }
-
-    /// Whether the order is delivered by e-mail only.
-    pub fn is_mail_only(&self, id: OrderId) -> Result<bool, StoreError> {
-        Ok(self.mail_only_orders.get(id.0)?.is_some())
     }
 
     fn unlist_order(&mut self, id: OrderId) -> Result<(), StoreError> {
@@ -238,13 +245,6 @@ impl Tables<'_> {
         self.all_due(DueKind::Order)
     }
 
-    pub fn provider_event(&self, event_id: &str) -> Result<Option<EventRecord>, StoreError> {
-        let record = self.provider_events.get(event_key(event_id))?;
-        record
-            .map(|bytes| decode(bytes.value(), EVENTS_TABLE))
-            .transpose()
-    }
-
     pub fn put_provider_event(&mut self, event: &EventRecord) -> Result<(), StoreError> {
         let key = event_key(&event.id);
         self.make_room(Unpaid::ProviderEvents, encode(event)?.len())?;
@@ -319,13 +319,6 @@ impl Tables<'_> {
         Ok(())
     }
 
-    pub fn order_report(&self, id: OrderId) -> Result<Option<OrderReport>, StoreError> {
-        let record = self.order_reports.get(id.0)?;
-        record
-            .map(|bytes| decode(bytes.value(), REPORTS_TABLE))
-            .transpose()
-    }
-
     /// Writes what is delivered, in place of what was before.
     pub fn put_order_report(
         &mut self,
@@ -377,39 +370,15 @@ fn sources_of(id: OrderId) -> std::ops::RangeInclusive<([u8; 16], u32)> {
 }
 
 impl Snapshot {
-    pub fn order(&self, id: OrderId) -> Result<Option<Order>, StoreError> {
-        let table = self.table(ORDERS)?;
-        let record = table.get(id.0)?;
-        record.map(|bytes| decode(bytes.value(), TABLE)).transpose()
-    }
-
-    pub fn order_of_session(
-        &self,
-        session_id: &str,
-    ) -> Result<Option<(OrderId, Order)>, StoreError> {
-        let id = self
-            .table(ORDERS_BY_SESSION)?
-            .get(session_key(session_id))?;
-        let Some(id) = id.map(|id| OrderId(id.value())) else {
-            return Ok(None);
-        };
-        Ok(self.order(id)?.map(|order| (id, order)))
-    }
-
-    /// Whether the order is delivered by e-mail only.
-    pub fn is_mail_only(&self, id: OrderId) -> Result<bool, StoreError> {
-        Ok(self.table(MAIL_ONLY_ORDERS)?.get(id.0)?.is_some())
-    }
-
     /// A person's orders by their e-mail address, at most `rows_max`.
     pub fn orders_of_email(
         &self,
         email: &str,
         rows_max: usize,
     ) -> Result<Vec<(OrderId, Order)>, StoreError> {
-        let table = self.table(ORDERS_BY_EMAIL)?;
         let mut found = Vec::new();
-        for row in table.range(of_email(email))?.take(rows_max) {
+        let rows = self.orders_by_email.range(of_email(email))?;
+        for row in rows.take(rows_max) {
             let id = OrderId(row?.0.value().1);
             found.extend(self.order(id)?.map(|order| (id, order)));
         }
@@ -422,7 +391,9 @@ impl Snapshot {
         after: Option<OrderId>,
         rows_max: usize,
     ) -> Result<Vec<(OrderId, Order)>, StoreError> {
-        let found = self.records_after((ORDERS, TABLE), after.map(|id| id.0), rows_max)?;
+        let found = self
+            .orders
+            .records_after(TABLE, after.map(|id| id.0), rows_max)?;
         let order = |(id, order)| (OrderId(id), order);
         Ok(found.into_iter().map(order).collect())
     }
@@ -432,19 +403,11 @@ impl Snapshot {
         &self,
         mut each: impl FnMut(OrderId, Order) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        for row in self.table(ORDERS)?.iter()? {
+        for row in self.orders.iter()? {
             let (id, bytes) = row?;
             each(OrderId(id.value()), decode(bytes.value(), TABLE)?)?;
         }
         Ok(())
-    }
-
-    pub fn provider_event(&self, event_id: &str) -> Result<Option<EventRecord>, StoreError> {
-        let table = self.table(PROVIDER_EVENTS)?;
-        let record = table.get(event_key(event_id))?;
-        record
-            .map(|bytes| decode(bytes.value(), EVENTS_TABLE))
-            .transpose()
     }
 
     /// The events of the payment provider after one, by the hashes of their identifiers.
@@ -453,7 +416,8 @@ impl Snapshot {
         after: Option<[u8; 32]>,
         rows_max: usize,
     ) -> Result<Vec<([u8; 32], EventRecord)>, StoreError> {
-        self.records_after((PROVIDER_EVENTS, EVENTS_TABLE), after, rows_max)
+        self.provider_events
+            .records_after(EVENTS_TABLE, after, rows_max)
     }
 
     /// Every event of the payment provider that is known, in no order that means anything.
@@ -461,7 +425,7 @@ impl Snapshot {
         &self,
         mut each: impl FnMut(EventRecord) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        for row in self.table(PROVIDER_EVENTS)?.iter()? {
+        for row in self.provider_events.iter()? {
             each(decode(row?.1.value(), EVENTS_TABLE)?)?;
         }
         Ok(())
@@ -469,20 +433,11 @@ impl Snapshot {
 
     /// What came of an order's sources so far, by their places.
     pub fn order_sources(&self, id: OrderId) -> Result<Vec<(u32, SourceRecord)>, StoreError> {
-        let table = self.table(ORDER_SOURCES)?;
-        let rows = table.range(sources_of(id))?;
+        let rows = self.order_sources.range(sources_of(id))?;
         rows.map(|row| {
             let (key, bytes) = row?;
             Ok((key.value().1, decode(bytes.value(), SOURCES_TABLE)?))
         })
         .collect()
-    }
-
-    pub fn order_report(&self, id: OrderId) -> Result<Option<OrderReport>, StoreError> {
-        let table = self.table(ORDER_REPORTS)?;
-        let record = table.get(id.0)?;
-        record
-            .map(|bytes| decode(bytes.value(), REPORTS_TABLE))
-            .transpose()
     }
 }

@@ -1,7 +1,6 @@
 //! The outbox: e-mails with their states. An e-mail is written in the transaction of the fact that it reports, under a key
 //! derived from that fact, so that it is sent once.
 
-use redb::ReadableTable;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -9,8 +8,9 @@ use crate::domain::email::comparable;
 use crate::domain::keys::MailKey;
 use crate::domain::mail::{MailKind, MailState, after_failure};
 use crate::domain::time::UnixSeconds;
+use crate::store::lazy_table::Transaction;
 use crate::store::record::{decode, encode};
-use crate::store::tables::{OUTBOX, Snapshot, Tables};
+use crate::store::tables::{Records, Snapshot, Tables};
 use crate::store::{Due, DueKind, StoreError};
 
 const TABLE: &str = "outbox-1";
@@ -75,6 +75,12 @@ pub enum MailOutcome {
     Failed { why: String, is_permanent: bool },
 }
 
+impl<T: Transaction> Records<T> {
+    pub fn mail(&self, key: MailKey) -> Result<Option<MailRecord>, StoreError> {
+        self.outbox.record(key, TABLE)
+    }
+}
+
 impl Tables<'_> {
     /// Puts a mail into the outbox. One that lies there under the same key stays as it is. Tells whether it is new.
     pub fn enqueue_mail(
@@ -96,13 +102,6 @@ impl Tables<'_> {
         };
         self.write_mail(key, &record, now)?;
         Ok(true)
-    }
-
-    pub fn mail(&self, key: MailKey) -> Result<Option<MailRecord>, StoreError> {
-        self.outbox
-            .get(key)?
-            .map(|bytes| decode(bytes.value(), TABLE))
-            .transpose()
     }
 
     /// Notes what a try has brought. Nothing, if the mail has meanwhile been deleted or is no longer waiting.
@@ -248,19 +247,13 @@ fn due(key: MailKey, record: &MailRecord) -> Option<Due> {
 }
 
 impl Snapshot {
-    pub fn mail(&self, key: MailKey) -> Result<Option<MailRecord>, StoreError> {
-        let table = self.table(OUTBOX)?;
-        let record = table.get(key)?;
-        record.map(|bytes| decode(bytes.value(), TABLE)).transpose()
-    }
-
     /// The mails after one, in the order of their keys.
     pub fn mails_after(
         &self,
         after: Option<MailKey>,
         rows_max: usize,
     ) -> Result<Vec<(MailKey, MailRecord)>, StoreError> {
-        self.records_after((OUTBOX, TABLE), after, rows_max)
+        self.outbox.records_after(TABLE, after, rows_max)
     }
 
     /// Every mail, in the order of their keys, for the operator's list.
@@ -268,7 +261,7 @@ impl Snapshot {
         &self,
         mut each: impl FnMut(MailKey, MailRecord) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        for row in self.table(OUTBOX)?.iter()? {
+        for row in self.outbox.iter()? {
             let (key, bytes) = row?;
             each(key.value(), decode(bytes.value(), TABLE)?)?;
         }

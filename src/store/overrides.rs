@@ -1,12 +1,11 @@
 //! Settings that the operator has changed in the console, and the record of what was changed when. Only the operator writes
 //! here.
 
-use redb::ReadableTable;
 use serde::{Deserialize, Serialize};
 
 use crate::store::StoreError;
 use crate::store::record::{decode, encode};
-use crate::store::tables::{CHANGES, OVERRIDES, Snapshot, Tables};
+use crate::store::tables::{Snapshot, Tables};
 
 const OVERRIDES_TABLE: &str = "overrides-1";
 const CHANGES_TABLE: &str = "changes-1";
@@ -58,8 +57,7 @@ impl Tables<'_> {
 impl Snapshot {
     /// Every setting that has a value of the console.
     pub fn overrides(&self) -> Result<Vec<(String, Override)>, StoreError> {
-        let table = self.table(OVERRIDES)?;
-        let rows = table.iter()?;
+        let rows = self.overrides.iter()?;
         rows.map(|row| {
             let (key, bytes) = row?;
             Ok((
@@ -72,8 +70,7 @@ impl Snapshot {
 
     /// The changes, newest first.
     pub fn changes(&self) -> Result<Vec<Change>, StoreError> {
-        let table = self.table(CHANGES)?;
-        let rows = table.iter()?.rev();
+        let rows = self.changes.iter()?.rev();
         rows.map(|row| decode(row?.1.value(), CHANGES_TABLE))
             .collect()
     }

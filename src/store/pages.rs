@@ -1,13 +1,12 @@
 //! The page cache: the last fetched page of a URL, for 24 hours and within a size limit; the oldest are deleted first. A
 //! record has only public page text, nothing about buyers (safety A19).
 
-use redb::ReadableTableMetadata;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
-use crate::store::record::{decode, encode};
-use crate::store::tables::{Hash, META, PAGES, Snapshot, Tables};
+use crate::store::record::encode;
+use crate::store::tables::{Hash, Snapshot, Tables};
 use crate::store::{Due, DueKind, StoreError};
 
 const TABLE: &str = "pages-1";
@@ -124,10 +123,7 @@ impl Tables<'_> {
     }
 
     fn page(&self, key: Hash) -> Result<Option<PageRecord>, StoreError> {
-        self.pages
-            .get(key)?
-            .map(|bytes| decode(bytes.value(), TABLE))
-            .transpose()
+        self.pages.record(key, TABLE)
     }
 
     /// Its blob goes a little later, unless a sale holds it; a page that happens to share it turns into a cache miss.
@@ -174,22 +170,18 @@ impl Tables<'_> {
 impl Snapshot {
     /// How many pages are cached, and their bytes.
     pub fn cached_pages(&self) -> Result<(u64, u64), StoreError> {
-        let bytes = self.table(META)?.get(PAGES_BYTES)?;
-        let bytes = bytes.map_or(0, |value| value.value());
-        Ok((self.table(PAGES)?.len()?, bytes))
+        let bytes = self.fact(PAGES_BYTES)?;
+        Ok((self.pages.len()?, bytes))
     }
 
     /// Whether the cache holds more than so many bytes, one page aside.
     pub(in crate::store) fn has_pages_beyond(&self, bytes_max: u64) -> Result<bool, StoreError> {
-        let bytes = self.table(META)?.get(PAGES_BYTES)?;
-        let bytes = bytes.map_or(0, |bytes| bytes.value());
-        Ok(bytes > bytes_max && self.table(PAGES)?.len()? > 1)
+        let bytes = self.fact(PAGES_BYTES)?;
+        Ok(bytes > bytes_max && self.pages.len()? > 1)
     }
 
     /// The cached page of a canonical URL, however old.
     pub fn page(&self, target_url: &str) -> Result<Option<PageRecord>, StoreError> {
-        let table = self.table(PAGES)?;
-        let record = table.get(page_key(target_url))?;
-        record.map(|bytes| decode(bytes.value(), TABLE)).transpose()
+        self.pages.record(page_key(target_url), TABLE)
     }
 }

@@ -8,7 +8,7 @@
 
 use std::ops::Bound;
 
-use redb::{AccessGuard, ReadableTable, TableDefinition, TableHandle as _};
+use redb::{AccessGuard, TableHandle as _, WriteTransaction};
 use sha2::{Digest, Sha256};
 
 use crate::domain::evm::Address;
@@ -16,12 +16,9 @@ use crate::domain::ids::CreditId;
 use crate::domain::keys::{CreditHash, IdentifierKey, PaymentKey};
 use crate::domain::payment::{Delivery, Payment};
 use crate::domain::time::UnixSeconds;
-use crate::store::lazy_table::LazyTable;
+use crate::store::lazy_table::{LazyTable, Transaction};
 use crate::store::record::{decode, decode_as, encode_as, version};
-use crate::store::tables::{
-    ANSWERED_PAYMENTS, CREDITS, ENDED_PAYMENTS, Hash, IDENTIFIERS, META, OPEN_PAYMENTS,
-    PAYMENT_PLACES, Snapshot, Tables,
-};
+use crate::store::tables::{Hash, META, Records, Snapshot, Tables};
 use crate::store::{Due, DueKind, StoreError};
 
 const TABLE: &str = "payments";
@@ -49,10 +46,6 @@ impl Stage {
         }
     }
 }
-
-/// The tables of all stages.
-const TABLES: [TableDefinition<'static, u64, &'static [u8]>; 3] =
-    [OPEN_PAYMENTS, ANSWERED_PAYMENTS, ENDED_PAYMENTS];
 
 pub(in crate::store) fn write(key: PaymentKey, payment: &Payment) -> Result<Vec<u8>, StoreError> {
     encode_as(VERSION, &(key, payment, payment.delivery))
@@ -152,16 +145,8 @@ pub fn identifier_key(payer: Address, identifier: &str) -> IdentifierKey {
     IdentifierKey(hash.finalize().into())
 }
 
-impl<'txn> Tables<'txn> {
-    fn payments_at(&mut self, stage: Stage) -> &mut LazyTable<'txn, u64, &'static [u8]> {
-        match stage {
-            Stage::Open => &mut self.open_payments,
-            Stage::Answered => &mut self.answered_payments,
-            Stage::Ended => &mut self.ended_payments,
-        }
-    }
-
-    fn payments_of_all_stages(&self) -> [&LazyTable<'txn, u64, &'static [u8]>; 3] {
+impl<T: Transaction> Records<T> {
+    fn payments_of_all_stages(&self) -> [&LazyTable<T, u64, &'static [u8]>; 3] {
         [
             &self.open_payments,
             &self.answered_payments,
@@ -178,21 +163,6 @@ impl<'txn> Tables<'txn> {
         let row = self.payment_places.get(key)?.map(|row| row.value());
         let place = row.map(|row| unsealed(key, row)).transpose()?;
         self.placed.set(place.map(|place| (key, place)));
-        Ok(place)
-    }
-
-    /// The place of a payment in the order of arrival; one that has none gets the next. No place is given out twice.
-    pub(in crate::store) fn place(&mut self, key: PaymentKey) -> Result<u64, StoreError> {
-        if let Some(place) = self.known_place(key)? {
-            return Ok(place);
-        }
-        let place = self.fact(PLACED)?.saturating_add(1);
-        if place >> PLACE_BITS != 0 {
-            return Err(StoreError::Damaged { table: META.name() });
-        }
-        self.set_fact(PLACED, place)?;
-        self.payment_places.insert(key, sealed(key, place))?;
-        self.placed.set(Some((key, place)));
         Ok(place)
     }
 
@@ -220,6 +190,48 @@ impl<'txn> Tables<'txn> {
             self.placed.set(Some((*key, place)));
         }
         Ok(found)
+    }
+
+    /// Every payment, in no order.
+    pub fn payments(
+        &self,
+        mut each: impl FnMut(PaymentKey, Payment) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        for table in self.payments_of_all_stages() {
+            for row in table.iter()? {
+                let (key, payment) = read(row?.1.value())?;
+                each(key, payment)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'txn> Tables<'txn> {
+    fn payments_at(
+        &mut self,
+        stage: Stage,
+    ) -> &mut LazyTable<&'txn WriteTransaction, u64, &'static [u8]> {
+        match stage {
+            Stage::Open => &mut self.open_payments,
+            Stage::Answered => &mut self.answered_payments,
+            Stage::Ended => &mut self.ended_payments,
+        }
+    }
+
+    /// The place of a payment in the order of arrival; one that has none gets the next. No place is given out twice.
+    pub(in crate::store) fn place(&mut self, key: PaymentKey) -> Result<u64, StoreError> {
+        if let Some(place) = self.known_place(key)? {
+            return Ok(place);
+        }
+        let place = self.fact(PLACED)?.saturating_add(1);
+        if place >> PLACE_BITS != 0 {
+            return Err(StoreError::Damaged { table: META.name() });
+        }
+        self.set_fact(PLACED, place)?;
+        self.payment_places.insert(key, sealed(key, place))?;
+        self.placed.set(Some((key, place)));
+        Ok(place)
     }
 
     /// # Errors
@@ -281,20 +293,6 @@ impl<'txn> Tables<'txn> {
         self.unschedule(Due { at, kind, key })
     }
 
-    /// Every payment, in no order.
-    pub(in crate::store) fn each_payment(
-        &self,
-        mut each: impl FnMut(PaymentKey, Payment),
-    ) -> Result<(), StoreError> {
-        for table in self.payments_of_all_stages() {
-            for row in table.iter()? {
-                let (key, payment) = read(row?.1.value())?;
-                each(key, payment);
-            }
-        }
-        Ok(())
-    }
-
     pub fn put_credit(&mut self, hash: CreditHash, key: PaymentKey) -> Result<(), StoreError> {
         self.credits.insert(hash, key)?;
         Ok(())
@@ -321,39 +319,15 @@ impl<'txn> Tables<'txn> {
 }
 
 impl Snapshot {
-    pub fn payment(&self, key: PaymentKey) -> Result<Option<Payment>, StoreError> {
-        match self.table(PAYMENT_PLACES)?.get(key)? {
-            Some(row) => of_key(key, self.payment_at(unsealed(key, row.value())?)?),
-            None => Ok(None),
-        }
-    }
-
-    fn payment_at(&self, place: u64) -> Result<Option<(PaymentKey, Payment)>, StoreError> {
-        for stage in TABLES {
-            if let Some(bytes) = self.table(stage)?.get(place)? {
-                return read(bytes.value()).map(Some);
-            }
-        }
-        Ok(None)
-    }
-
-    /// The payment of a due row.
-    pub fn payment_of(&self, due: Due) -> Result<Option<(PaymentKey, Payment)>, StoreError> {
-        self.payment_at(place_of(due))
-    }
-
     pub fn payment_by_credit(&self, hash: CreditHash) -> Result<Option<PaymentKey>, StoreError> {
-        Ok(self.table(CREDITS)?.get(hash)?.map(|key| key.value()))
+        Ok(self.credits.get(hash)?.map(|key| key.value()))
     }
 
     pub fn payment_by_identifier(
         &self,
         identifier: IdentifierKey,
     ) -> Result<Option<PaymentKey>, StoreError> {
-        Ok(self
-            .table(IDENTIFIERS)?
-            .get(identifier)?
-            .map(|key| key.value()))
+        Ok(self.identifiers.get(identifier)?.map(|key| key.value()))
     }
 
     /// The payments after one, in the order of their keys.
@@ -363,8 +337,9 @@ impl Snapshot {
         rows_max: usize,
     ) -> Result<Vec<(PaymentKey, Payment)>, StoreError> {
         let begin = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let places = self.table(PAYMENT_PLACES)?;
-        let rows = places.range::<PaymentKey>((begin, Bound::Unbounded))?;
+        let rows = self
+            .payment_places
+            .range::<PaymentKey>((begin, Bound::Unbounded))?;
         let rows = rows.map(|row| {
             let (key, row) = row?;
             let (key, place) = (key.value(), unsealed(key.value(), row.value())?);
@@ -374,19 +349,5 @@ impl Snapshot {
         // A place that is due has no record yet.
         let rows = rows.filter_map(Result::transpose);
         rows.take(rows_max).collect()
-    }
-
-    /// Every payment, in no order.
-    pub fn payments(
-        &self,
-        mut each: impl FnMut(PaymentKey, Payment) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        for stage in TABLES {
-            for row in self.table(stage)?.iter()? {
-                let (key, payment) = read(row?.1.value())?;
-                each(key, payment)?;
-            }
-        }
-        Ok(())
     }
 }

@@ -8,7 +8,7 @@ use crate::domain::ids::PurchaseId;
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{Payment, State};
 use crate::domain::time::{PURCHASE_SECONDS, UnixSeconds};
-use crate::store::tables::{PURCHASES, Snapshot, Tables};
+use crate::store::tables::{Snapshot, Tables};
 use crate::store::{Due, DueKind, StoreError};
 
 /// Whether the payments of a file from before the index are in it.
@@ -76,10 +76,11 @@ impl Tables<'_> {
             return Ok(());
         }
         let mut settled = Vec::new();
-        self.each_payment(|key, payment| {
+        self.payments(|key, payment| {
             if let (Some(id), Some(end)) = (purchase_id(key, &payment), end(&payment)) {
                 settled.push((payment.payer, id, key, end));
             }
+            Ok(())
         })?;
         let newest = settled.iter().map(|(.., end)| *end).max();
         let oldest = newest.map_or(0, |end| end.0.saturating_sub(PURCHASE_SECONDS));
@@ -103,9 +104,8 @@ impl Snapshot {
         since: UnixSeconds,
         rows_max: usize,
     ) -> Result<Vec<BoughtPayment>, StoreError> {
-        let table = self.table(PURCHASES)?;
         let last = before.map_or([u8::MAX; 16], |before| before.0);
-        let rows = table.range((payer.0, [0; 16])..(payer.0, last))?;
+        let rows = self.purchases.range((payer.0, [0; 16])..(payer.0, last))?;
         let mut found = Vec::new();
         for row in rows.rev().take(rows_max) {
             let (id, key) = row?;
@@ -126,7 +126,7 @@ impl Snapshot {
         id: PurchaseId,
         since: UnixSeconds,
     ) -> Result<Option<BoughtPayment>, StoreError> {
-        let key = self.table(PURCHASES)?.get((payer.0, id.0))?;
+        let key = self.purchases.get((payer.0, id.0))?;
         match key.map(|key| key.value()) {
             Some(key) => self.bought(payer, id, key, since),
             None => Ok(None),

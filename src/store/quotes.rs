@@ -7,7 +7,7 @@ use crate::domain::ids::QuoteId;
 use crate::domain::purchase::{Choices, ContextPurchase, Purchase};
 use crate::domain::time::{QUOTE_SECONDS, UnixSeconds};
 use crate::store::record::{decode, decode_as, encode_as, version};
-use crate::store::tables::{QUOTES, Snapshot, Tables};
+use crate::store::tables::{Snapshot, Tables};
 use crate::store::unpaid::row_bytes;
 use crate::store::{Due, DueKind, StoreError, Unpaid};
 
@@ -160,8 +160,7 @@ impl Tables<'_> {
 
 impl Snapshot {
     pub fn quote(&self, id: QuoteId) -> Result<Option<Receipt<QuoteRecord>>, StoreError> {
-        let table = self.table(QUOTES)?;
-        let record = table.get(id.0)?;
+        let record = self.quotes.get(id.0)?;
         record.map(|bytes| read(bytes.value())).transpose()
     }
 }

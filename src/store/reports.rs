@@ -1,18 +1,15 @@
 //! Stored reports with their sources and sharing. A report is written with its answer, becomes readable once the payment is
 //! settled, is stored for 30 days, and known as expired for 30 more.
 
-use redb::{ReadableTable, ReadableTableMetadata};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::ids::{ReportId, ShareSlug};
 use crate::domain::keys::PaymentKey;
 use crate::domain::level::{Level, Product};
 use crate::domain::time::{REPORT_SECONDS, UnixSeconds};
+use crate::store::lazy_table::Transaction;
 use crate::store::record::{decode, encode};
-use crate::store::tables::{
-    APPROVED_REPORTS, Hash, LISTED_REPORTS, META, REPORT_SCREENSHOTS, REPORTS, REPORTS_OF_PAYMENTS,
-    SHARED_REPORTS, Snapshot, Tables,
-};
+use crate::store::tables::{Hash, Records, Snapshot, Tables};
 use crate::store::{Due, DueKind, StoreError};
 
 const TABLE: &str = "reports-1";
@@ -113,6 +110,37 @@ impl ReportRecord {
     }
 }
 
+impl<T: Transaction> Records<T> {
+    pub fn report(&self, id: ReportId) -> Result<Option<ReportRecord>, StoreError> {
+        self.reports.record(id.0, TABLE)
+    }
+
+    pub fn report_of(
+        &self,
+        payment: PaymentKey,
+    ) -> Result<Option<(ReportId, ReportRecord)>, StoreError> {
+        let id = self.reports_of_payments.get(payment)?;
+        let Some(id) = id.map(|id| ReportId(id.value())) else {
+            return Ok(None);
+        };
+        Ok(self.report(id)?.map(|report| (id, report)))
+    }
+
+    pub fn listing(&self, report: &ReportRecord) -> Result<Listing, StoreError> {
+        Ok(Listing::of(report, self.is_approved(report)?))
+    }
+
+    fn is_approved(&self, report: &ReportRecord) -> Result<bool, StoreError> {
+        match report.shared {
+            Some(shared) => Ok(self
+                .approved_reports
+                .get((shared.at, shared.slug))?
+                .is_some()),
+            None => Ok(false),
+        }
+    }
+}
+
 impl Tables<'_> {
     /// Writes a report. Its blobs are among the goods of its sale until a settlement keeps them for the report's life.
     pub fn put_report(&mut self, id: ReportId, report: &ReportRecord) -> Result<(), StoreError> {
@@ -132,30 +160,9 @@ impl Tables<'_> {
         Ok(self.report_screenshots.get(id.0)?.map(|png| png.value()))
     }
 
-    pub fn report(&self, id: ReportId) -> Result<Option<ReportRecord>, StoreError> {
-        self.reports
-            .get(id.0)?
-            .map(|bytes| decode(bytes.value(), TABLE))
-            .transpose()
-    }
-
     fn write_report(&mut self, id: ReportId, report: &ReportRecord) -> Result<(), StoreError> {
         self.reports.insert(id.0, encode(report)?.as_slice())?;
         Ok(())
-    }
-
-    fn report_of(
-        &self,
-        payment: PaymentKey,
-    ) -> Result<Option<(ReportId, ReportRecord)>, StoreError> {
-        let Some(id) = self
-            .reports_of_payments
-            .get(payment)?
-            .map(|id| ReportId(id.value()))
-        else {
-            return Ok(None);
-        };
-        Ok(self.report(id)?.map(|report| (id, report)))
     }
 
     /// The report's payment is settled: from now on it may be read, until it expires. Its bytes stay until `answer_end`
@@ -256,20 +263,6 @@ impl Tables<'_> {
             self.approved_reports.remove((shared.at, shared.slug))?;
         }
         Ok(())
-    }
-
-    pub fn listing(&self, report: &ReportRecord) -> Result<Listing, StoreError> {
-        Ok(Listing::of(report, self.is_approved(report)?))
-    }
-
-    fn is_approved(&self, report: &ReportRecord) -> Result<bool, StoreError> {
-        match report.shared {
-            Some(shared) => Ok(self
-                .approved_reports
-                .get((shared.at, shared.slug))?
-                .is_some()),
-            None => Ok(false),
-        }
     }
 
     /// Has the library show a report that its buyer wants there, or show it no longer. `None` when there is no such
@@ -430,63 +423,33 @@ fn due(id: ReportId, at: UnixSeconds) -> Due {
 impl Snapshot {
     /// Bytes of the retained reports with their sources.
     pub fn reports_bytes(&self) -> Result<u64, StoreError> {
-        let bytes = self.table(META)?.get(REPORTS_BYTES)?;
-        Ok(bytes.map_or(0, |bytes| bytes.value()))
+        self.fact(REPORTS_BYTES)
     }
 
     /// The picture of a report's page: PNG.
     pub fn screenshot(&self, id: ReportId) -> Result<Option<Vec<u8>>, StoreError> {
-        let png = self.table(REPORT_SCREENSHOTS)?.get(id.0)?;
+        let png = self.report_screenshots.get(id.0)?;
         match png.map(|png| png.value()) {
             Some(png) => self.blob(png),
             None => Ok(None),
         }
     }
 
-    pub fn report(&self, id: ReportId) -> Result<Option<ReportRecord>, StoreError> {
-        let table = self.table(REPORTS)?;
-        let record = table.get(id.0)?;
-        record.map(|bytes| decode(bytes.value(), TABLE)).transpose()
-    }
-
-    pub fn report_of(
-        &self,
-        payment: PaymentKey,
-    ) -> Result<Option<(ReportId, ReportRecord)>, StoreError> {
-        let id = self.table(REPORTS_OF_PAYMENTS)?.get(payment)?;
-        let Some(id) = id.map(|id| ReportId(id.value())) else {
-            return Ok(None);
-        };
-        Ok(self.report(id)?.map(|report| (id, report)))
-    }
-
     pub fn report_by_slug(&self, slug: ShareSlug) -> Result<Option<ReportId>, StoreError> {
-        let id = self.table(SHARED_REPORTS)?.get(slug.0)?;
+        let id = self.shared_reports.get(slug.0)?;
         Ok(id.map(|id| ReportId(id.value())))
-    }
-
-    pub fn listing(&self, report: &ReportRecord) -> Result<Listing, StoreError> {
-        let is_approved = match report.shared {
-            Some(shared) => {
-                let table = self.table(APPROVED_REPORTS)?;
-                table.get((shared.at, shared.slug))?.is_some()
-            }
-            None => false,
-        };
-        Ok(Listing::of(report, is_approved))
     }
 
     /// How many reports wait for the operator's word on whether the library shows them.
     pub fn listings_waiting(&self) -> Result<u64, StoreError> {
-        let listed = self.table(LISTED_REPORTS)?.len()?;
-        Ok(listed.saturating_sub(self.table(APPROVED_REPORTS)?.len()?))
+        let listed = self.listed_reports.len()?;
+        Ok(listed.saturating_sub(self.approved_reports.len()?))
     }
 
     /// The reports that the library shows, newest first.
     pub fn approved_reports(&self, rows_max: usize) -> Result<Vec<ReportRecord>, StoreError> {
-        let table = self.table(APPROVED_REPORTS)?;
         let mut found = Vec::new();
-        for row in table.iter()?.rev().take(rows_max) {
+        for row in self.approved_reports.iter()?.rev().take(rows_max) {
             let id = ReportId(row?.1.value());
             found.extend(self.report(id)?);
         }
@@ -499,7 +462,9 @@ impl Snapshot {
         after: Option<ReportId>,
         rows_max: usize,
     ) -> Result<Vec<(ReportId, ReportRecord)>, StoreError> {
-        let found = self.records_after((REPORTS, TABLE), after.map(|id| id.0), rows_max)?;
+        let found = self
+            .reports
+            .records_after(TABLE, after.map(|id| id.0), rows_max)?;
         let report = |(id, report)| (ReportId(id), report);
         Ok(found.into_iter().map(report).collect())
     }
@@ -509,7 +474,7 @@ impl Snapshot {
         &self,
         mut each: impl FnMut(ReportId, ReportRecord) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        for row in self.table(REPORTS)?.iter()? {
+        for row in self.reports.iter()? {
             let (id, bytes) = row?;
             each(ReportId(id.value()), decode(bytes.value(), TABLE)?)?;
         }

@@ -3,7 +3,7 @@
 
 use crate::domain::time::UnixSeconds;
 use crate::store::StoreError;
-use crate::store::tables::{ENDED_SESSIONS, Snapshot, Tables};
+use crate::store::tables::{Snapshot, Tables};
 
 /// How long after its end a row stays, in case the clock was ahead.
 const KEPT_SECONDS: u64 = 24 * 3600;
@@ -34,7 +34,7 @@ impl Tables<'_> {
 impl Snapshot {
     /// Whether a session was signed out.
     pub fn is_session_ended(&self, id: [u8; 16]) -> Result<bool, StoreError> {
-        Ok(self.table(ENDED_SESSIONS)?.get(id)?.is_some())
+        Ok(self.ended_sessions.get(id)?.is_some())
     }
 }
 

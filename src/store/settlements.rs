@@ -1,16 +1,14 @@
 //! Settlements by their verification: reported but unconfirmed, contradicted, abandoned; and overpayments of transfers.
 
-use redb::{ReadableTable, ReadableTableMetadata};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::evm::{self, Address, Nonce};
 use crate::domain::keys::PaymentKey;
 use crate::domain::time::UnixSeconds;
 use crate::store::StoreError;
+use crate::store::lazy_table::Transaction;
 use crate::store::record::{decode, encode};
-use crate::store::tables::{
-    ABANDONED, DISCREPANCIES, OVERPAYMENTS, Snapshot, Tables, UNVERIFIED_SETTLEMENTS,
-};
+use crate::store::tables::{Records, Snapshot, Tables};
 
 const UNVERIFIED_TABLE: &str = "unverified-settlements-1";
 const DISCREPANCIES_TABLE: &str = "settlement-discrepancies-1";
@@ -95,6 +93,18 @@ pub struct SettlementSummary {
     pub missing_lately: u64,
 }
 
+impl<T: Transaction> Records<T> {
+    pub fn discrepancy(&self, key: PaymentKey) -> Result<Option<Discrepancy>, StoreError> {
+        self.discrepancies.record(key, DISCREPANCIES_TABLE)
+    }
+
+    /// Since when the background no longer looks for this settlement's end.
+    pub fn abandoned_at(&self, key: PaymentKey) -> Result<Option<UnixSeconds>, StoreError> {
+        let at = self.abandoned.get(key)?;
+        Ok(at.map(|at| UnixSeconds(at.value())))
+    }
+}
+
 impl Tables<'_> {
     /// Enters a settlement that is to be looked up at `next_look`.
     pub fn put_unverified(&mut self, row: &UnverifiedSettlement) -> Result<(), StoreError> {
@@ -125,23 +135,10 @@ impl Tables<'_> {
         Ok(())
     }
 
-    pub fn discrepancy(&self, key: PaymentKey) -> Result<Option<Discrepancy>, StoreError> {
-        let record = self.discrepancies.get(key)?;
-        record
-            .map(|bytes| decode(bytes.value(), DISCREPANCIES_TABLE))
-            .transpose()
-    }
-
     /// Notes that the background no longer looks for the end of an unknown settlement.
     pub fn abandon(&mut self, key: PaymentKey, now: UnixSeconds) -> Result<(), StoreError> {
         self.abandoned.insert(key, now.0)?;
         Ok(())
-    }
-
-    /// Since when the background no longer looks for this settlement's end.
-    pub fn abandoned_at(&self, key: PaymentKey) -> Result<Option<UnixSeconds>, StoreError> {
-        let at = self.abandoned.get(key)?;
-        Ok(at.map(|at| UnixSeconds(at.value())))
     }
 
     /// Its end is known after all.
@@ -173,8 +170,9 @@ impl Snapshot {
         now: UnixSeconds,
         rows_max: usize,
     ) -> Result<Vec<UnverifiedSettlement>, StoreError> {
-        let table = self.table(UNVERIFIED_SETTLEMENTS)?;
-        let rows = table.range((0, PaymentKey::LEAST)..=(now.0, PaymentKey::GREATEST))?;
+        let rows = self
+            .unverified_settlements
+            .range((0, PaymentKey::LEAST)..=(now.0, PaymentKey::GREATEST))?;
         let rows = rows.take(rows_max).map(|row| {
             let (key, bytes) = row?;
             let (next_look, key) = key.value();
@@ -189,17 +187,8 @@ impl Snapshot {
 
     /// The payments whose settlement waits for the chain, at most `rows_max`.
     pub fn unverified_keys(&self, rows_max: usize) -> Result<Vec<PaymentKey>, StoreError> {
-        let table = self.table(UNVERIFIED_SETTLEMENTS)?;
-        let rows = table.iter()?.take(rows_max);
+        let rows = self.unverified_settlements.iter()?.take(rows_max);
         rows.map(|row| Ok(row?.0.value().1)).collect()
-    }
-
-    pub fn discrepancy(&self, key: PaymentKey) -> Result<Option<Discrepancy>, StoreError> {
-        let table = self.table(DISCREPANCIES)?;
-        let record = table.get(key)?;
-        record
-            .map(|bytes| decode(bytes.value(), DISCREPANCIES_TABLE))
-            .transpose()
     }
 
     /// Discrepancies in the order of their keys, at most `rows_max`.
@@ -207,19 +196,13 @@ impl Snapshot {
         &self,
         rows_max: usize,
     ) -> Result<Vec<(PaymentKey, Discrepancy)>, StoreError> {
-        self.records_after((DISCREPANCIES, DISCREPANCIES_TABLE), None, rows_max)
-    }
-
-    /// Since when the background no longer looks for this settlement's end.
-    pub fn abandoned_at(&self, key: PaymentKey) -> Result<Option<UnixSeconds>, StoreError> {
-        let at = self.table(ABANDONED)?.get(key)?;
-        Ok(at.map(|at| UnixSeconds(at.value())))
+        self.discrepancies
+            .records_after(DISCREPANCIES_TABLE, None, rows_max)
     }
 
     /// Settlements that were given up, each with the Unix seconds at which; at most `rows_max`.
     pub fn abandoned(&self, rows_max: usize) -> Result<Vec<(PaymentKey, u64)>, StoreError> {
-        let table = self.table(ABANDONED)?;
-        let rows = table.iter()?.take(rows_max);
+        let rows = self.abandoned.iter()?.take(rows_max);
         rows.map(|row| {
             let (key, at) = row?;
             Ok((key.value(), at.value()))
@@ -228,11 +211,7 @@ impl Snapshot {
     }
 
     pub fn overpayment(&self, key: PaymentKey) -> Result<Option<Overpayment>, StoreError> {
-        let table = self.table(OVERPAYMENTS)?;
-        let record = table.get(key)?;
-        record
-            .map(|bytes| decode(bytes.value(), OVERPAYMENTS_TABLE))
-            .transpose()
+        self.overpayments.record(key, OVERPAYMENTS_TABLE)
     }
 
     /// Overpayments in the order of their keys, at most `rows_max`.
@@ -240,7 +219,8 @@ impl Snapshot {
         &self,
         rows_max: usize,
     ) -> Result<Vec<(PaymentKey, Overpayment)>, StoreError> {
-        self.records_after((OVERPAYMENTS, OVERPAYMENTS_TABLE), None, rows_max)
+        self.overpayments
+            .records_after(OVERPAYMENTS_TABLE, None, rows_max)
     }
 
     /// The reported settlements beside the chain; `lately` is the moment from which discrepancies count as recent. At
@@ -250,7 +230,7 @@ impl Snapshot {
         lately: UnixSeconds,
         rows_max: usize,
     ) -> Result<SettlementSummary, StoreError> {
-        let table = self.table(UNVERIFIED_SETTLEMENTS)?;
+        let table = &self.unverified_settlements;
         let mut summary = SettlementSummary {
             unverified: table.len()?,
             ..SettlementSummary::default()

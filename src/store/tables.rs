@@ -1,18 +1,16 @@
-//! Every table of the data file, one line each, and the ways to them: `Tables` inside the writer's transaction,
-//! `Snapshot` inside a reader's, `each_table` for what is done with all of them alike.
+//! Every table of the data file, one line each, and the ways to them: `Records` inside a transaction, which is `Tables`
+//! for the writer and `Snapshot` for a reader, and `each_table` for what is done with all of them alike.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
-use std::ops::Bound;
+use std::rc::Rc;
 
-use redb::{ReadOnlyTable, ReadTransaction, TableDefinition, WriteTransaction};
-use serde::de::DeserializeOwned;
+use redb::{ReadTransaction, TableDefinition, WriteTransaction};
 
 use crate::domain::keys::{CreditHash, IdentifierKey, MailKey, PaymentKey};
 use crate::store::StoreError;
 use crate::store::disk_space::{Allowed, is_full};
-use crate::store::lazy_table::LazyTable;
-use crate::store::record::decode;
+use crate::store::lazy_table::{LazyTable, Transaction};
 
 pub(in crate::store) type Hash = [u8; 32];
 
@@ -59,32 +57,36 @@ macro_rules! bare_keys {
 }
 bare_keys!(PaymentKey, CreditHash, IdentifierKey, MailKey);
 
-/// From one list: a definition for each table, `Tables` with a field for each, and `each_table`. A table that is added
+/// From one list: a definition for each table, `Records` with a field for each, and `each_table`. A table that is added
 /// to the list is created at start, counted and backed up; none of these can forget it.
 macro_rules! tables {
     ($($(#[$doc:meta])* $definition:ident $field:ident $name:literal: $key:ty => $value:ty;)*) => {
         $($(#[$doc])* pub(in crate::store) const $definition: TableDefinition<'static, $key, $value> =
             TableDefinition::new($name);)*
 
-        /// All tables in the writer's transaction, each opened when it is first used.
-        pub struct Tables<'txn> {
-            $(pub(in crate::store) $field: LazyTable<'txn, $key, $value>,)*
+        /// All tables in a transaction, each opened when it is first used. What only reads is defined once, for both
+        /// kinds of transaction.
+        pub struct Records<T: Transaction> {
+            $(pub(in crate::store) $field: LazyTable<T, $key, $value>,)*
+            /// How much the writer may store.
             pub(in crate::store) allowed: Allowed,
             /// The payment whose place was asked for last: a job asks for one several times.
             pub(in crate::store) placed: Cell<Option<(PaymentKey, u64)>>,
         }
 
-        impl<'txn> Tables<'txn> {
+        impl<T: Transaction + Clone> Records<T> {
             /// All tables of a file that has each of them.
-            pub(in crate::store) fn new(transaction: &'txn WriteTransaction, allowed: Allowed) -> Self {
-                Tables {
-                    $($field: LazyTable::new(transaction, $definition),)*
+            pub(in crate::store) fn new(transaction: T, allowed: Allowed) -> Self {
+                Records {
+                    $($field: LazyTable::new(transaction.clone(), $definition),)*
                     allowed,
                     placed: Cell::new(None),
                 }
             }
+        }
 
-            /// The same of a file that may lack some: creates those.
+        impl<'txn> Tables<'txn> {
+            /// All tables of a file that may lack some: creates those.
             pub(in crate::store) fn create(
                 transaction: &'txn WriteTransaction,
                 allowed: Allowed,
@@ -229,42 +231,15 @@ tables! {
     TERMS terms "terms-1": &'static str => u64;
 }
 
+/// All tables in the writer's transaction.
+pub type Tables<'txn> = Records<&'txn WriteTransaction>;
+
 /// A consistent view of the file.
-pub struct Snapshot {
-    transaction: ReadTransaction,
-}
+pub type Snapshot = Records<Rc<ReadTransaction>>;
 
 impl Snapshot {
-    pub(in crate::store) fn new(transaction: ReadTransaction) -> Self {
-        Snapshot { transaction }
-    }
-
-    pub(in crate::store) fn table<K: redb::Key + 'static, V: redb::Value + 'static>(
-        &self,
-        definition: TableDefinition<'_, K, V>,
-    ) -> Result<ReadOnlyTable<K, V>, StoreError> {
-        Ok(self.transaction.open_table(definition)?)
-    }
-
-    /// Records after a key, in the order of keys, at most so many: for anyone who reads a table in parts.
-    pub(in crate::store) fn records_after<K, T>(
-        &self,
-        (definition, name): (TableDefinition<'_, K, &'static [u8]>, &'static str),
-        after: Option<K>,
-        rows_max: usize,
-    ) -> Result<Vec<(K, T)>, StoreError>
-    where
-        K: redb::Key + for<'a> redb::Value<SelfType<'a> = K> + 'static,
-        T: DeserializeOwned,
-    {
-        let begin = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let table = self.table(definition)?;
-        let rows = table.range::<K>((begin, Bound::Unbounded))?;
-        let rows = rows.take(rows_max).map(|row| {
-            let (key, bytes) = row?;
-            Ok((key.value(), decode(bytes.value(), name)?))
-        });
-        rows.collect()
+    pub(in crate::store) fn of(transaction: ReadTransaction) -> Self {
+        Records::new(Rc::new(transaction), Allowed::default())
     }
 }
 
@@ -292,14 +267,8 @@ file_failures!(
     redb::CommitError
 );
 
-impl std::fmt::Debug for Tables<'_> {
+impl<T: Transaction> std::fmt::Debug for Records<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Tables")
-    }
-}
-
-impl std::fmt::Debug for Snapshot {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Snapshot")
+        f.write_str("Records")
     }
 }

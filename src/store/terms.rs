@@ -1,10 +1,8 @@
 //! Recently offered payment terms, so that payments signed just before a configuration change are honoured.
 
-use redb::ReadableTable;
-
 use crate::domain::time::UnixSeconds;
 use crate::store::StoreError;
-use crate::store::tables::{Snapshot, TERMS, Tables};
+use crate::store::tables::{Snapshot, Tables};
 
 /// Twice the time that an offer is honoured.
 const KEPT_SECONDS: u64 = 600;
@@ -21,8 +19,7 @@ impl Tables<'_> {
 
 impl Snapshot {
     pub fn terms(&self) -> Result<Vec<(String, UnixSeconds)>, StoreError> {
-        let table = self.table(TERMS)?;
-        let rows = table.iter()?;
+        let rows = self.terms.iter()?;
         rows.map(|row| {
             let (terms, last) = row?;
             Ok((terms.value().to_owned(), UnixSeconds(last.value())))

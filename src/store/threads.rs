@@ -103,7 +103,7 @@ impl Threads {
         if lock(&self.readers).is_none() {
             return Err(StoreError::Closed);
         }
-        let read = || work(&Snapshot::new(self.database.begin_read()?));
+        let read = || work(&Snapshot::of(self.database.begin_read()?));
         std::panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
             tell_of_damage(READ_PANICKED);
             Err(broken())
@@ -225,7 +225,7 @@ fn read_loop(database: &Database, jobs: &Mutex<mpsc::Receiver<ReadJob>>) {
         let Some(job) = job else { return };
         let snapshot = database
             .begin_read()
-            .map(Snapshot::new)
+            .map(Snapshot::of)
             .map_err(StoreError::from);
         // A panic here concerns one read: its caller learns of the damage, the thread goes on.
         if std::panic::catch_unwind(AssertUnwindSafe(|| job(snapshot))).is_err() {

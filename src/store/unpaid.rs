@@ -5,8 +5,9 @@ use crate::domain::lead::{Lead, LeadStatus};
 use crate::domain::order::{Order, OrderState};
 use crate::domain::time::UnixSeconds;
 use crate::store::disk_space::Allowed;
+use crate::store::lazy_table::Transaction;
 use crate::store::record::encode;
-use crate::store::tables::{META, Snapshot, Tables};
+use crate::store::tables::{Records, Snapshot, Tables};
 use crate::store::{DueKind, StoreError};
 
 /// What a row takes beside its value: its key, the rows of its indexes, and what its pages leave empty.
@@ -97,11 +98,14 @@ pub(in crate::store) fn row_bytes(value: usize) -> u64 {
     value as u64 + ROW_BYTES
 }
 
-impl Tables<'_> {
-    pub(in crate::store) fn unpaid_bytes(&self, kind: Unpaid) -> Result<u64, StoreError> {
+impl<T: Transaction> Records<T> {
+    /// Bytes of the records of a kind that cost their sender nothing.
+    pub fn unpaid_bytes(&self, kind: Unpaid) -> Result<u64, StoreError> {
         self.fact(kind.fact())
     }
+}
 
+impl Tables<'_> {
     /// Counts a record that comes.
     pub(in crate::store) fn add_unpaid(
         &mut self,
@@ -230,11 +234,5 @@ impl Snapshot {
             }
         }
         self.has_pages_beyond(allowed.pages)
-    }
-
-    /// Bytes of the records of a kind that cost their sender nothing.
-    pub fn unpaid_bytes(&self, kind: Unpaid) -> Result<u64, StoreError> {
-        let bytes = self.table(META)?.get(kind.fact())?;
-        Ok(bytes.map_or(0, |bytes| bytes.value()))
     }
 }
