@@ -47,6 +47,15 @@ macro_rules! level_table {
                 self.row().policy
             }
         }
+
+        impl std::str::FromStr for $level {
+            type Err = String;
+
+            fn from_str(name: &str) -> Result<$level, String> {
+                $level::parse(name)
+                    .ok_or_else(|| format!("use one of {}", $level::NAMES.join(", ")))
+            }
+        }
     };
 }
 

@@ -1,6 +1,8 @@
 //! Request bodies as their handlers read them: a struct for each table of [`super::shapes`]. The table says which bodies
 //! are accepted; the struct holds what an accepted one says. Members that were left out are `None`.
 
+use std::str::FromStr;
+
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error, IgnoredAny};
 
@@ -63,7 +65,7 @@ tables! {
 #[derive(Clone, Debug, Deserialize)]
 pub struct AccessRequest {
     pub target_url: String,
-    #[serde(default, deserialize_with = "tier")]
+    #[serde(default, deserialize_with = "level")]
     pub tier: Option<Tier>,
     pub force_refresh: Option<bool>,
     pub render: Option<Render>,
@@ -119,7 +121,7 @@ fn stated(text: Option<&str>) -> Option<String> {
 pub struct ProofPackRequest {
     pub target_url: String,
     pub question: Option<String>,
-    #[serde(default, deserialize_with = "pack")]
+    #[serde(default, deserialize_with = "level")]
     pub pack: Option<Pack>,
     pub force_refresh: Option<bool>,
     pub render: Option<Render>,
@@ -130,7 +132,7 @@ pub struct ProofPackRequest {
 #[derive(Clone, Debug, Deserialize)]
 pub struct PagesRequest {
     pub target_urls: AddressList,
-    #[serde(default, deserialize_with = "tier")]
+    #[serde(default, deserialize_with = "level")]
     pub tier: Option<Tier>,
     pub force_refresh: Option<bool>,
     pub render: Option<Render>,
@@ -152,7 +154,7 @@ pub struct ProofBundleRequest {
     pub sources: Option<Vec<SourceBody>>,
     pub question: Option<String>,
     pub claims: Option<AddressList>,
-    #[serde(default, deserialize_with = "bundle")]
+    #[serde(default, deserialize_with = "level")]
     pub bundle: Option<Bundle>,
     pub force_refresh: Option<bool>,
     pub render: Option<Render>,
@@ -163,7 +165,7 @@ pub struct ProofBundleRequest {
 pub struct CheckRequest {
     pub text: String,
     pub sources: Vec<SourceBody>,
-    #[serde(default, deserialize_with = "depth")]
+    #[serde(default, deserialize_with = "level")]
     pub depth: Option<CheckDepth>,
     pub force_refresh: Option<bool>,
     pub render: Option<Render>,
@@ -198,11 +200,11 @@ pub struct QuoteRequest {
     pub product: QuotedProduct,
     pub target_url: Option<String>,
     pub target_urls: Option<AddressList>,
-    #[serde(default, deserialize_with = "tier")]
+    #[serde(default, deserialize_with = "level")]
     pub tier: Option<Tier>,
-    #[serde(default, deserialize_with = "pack")]
+    #[serde(default, deserialize_with = "level")]
     pub pack: Option<Pack>,
-    #[serde(default, deserialize_with = "bundle")]
+    #[serde(default, deserialize_with = "level")]
     pub bundle: Option<Bundle>,
     pub question: Option<String>,
     pub source: Option<String>,
@@ -232,7 +234,7 @@ pub struct FollowUpRequest {
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct RefreshRequest {
-    #[serde(default, deserialize_with = "pack")]
+    #[serde(default, deserialize_with = "level")]
     pub pack: Option<Pack>,
     pub question: Option<String>,
     pub force_refresh: Option<bool>,
@@ -248,7 +250,7 @@ pub struct PackLeadRequest {
     pub contact: String,
     pub target_url: String,
     pub question: Option<String>,
-    #[serde(default, deserialize_with = "pack")]
+    #[serde(default, deserialize_with = "level")]
     pub pack: Option<Pack>,
     pub use_case: Option<String>,
     pub budget_usdc: Option<String>,
@@ -263,7 +265,7 @@ pub struct BundleLeadRequest {
     pub contact: String,
     pub target_urls: AddressList,
     pub question: Option<String>,
-    #[serde(default, deserialize_with = "bundle")]
+    #[serde(default, deserialize_with = "level")]
     pub bundle: Option<Bundle>,
     pub use_case: Option<String>,
     pub budget_usdc: Option<String>,
@@ -385,29 +387,12 @@ impl QuotedProduct {
     }
 }
 
-fn tier<'de, D: Deserializer<'de>>(member: D) -> Result<Option<Tier>, D::Error> {
-    named(member, Tier::parse)
-}
-
-fn pack<'de, D: Deserializer<'de>>(member: D) -> Result<Option<Pack>, D::Error> {
-    named(member, Pack::parse)
-}
-
-fn bundle<'de, D: Deserializer<'de>>(member: D) -> Result<Option<Bundle>, D::Error> {
-    named(member, Bundle::parse)
-}
-
-fn depth<'de, D: Deserializer<'de>>(member: D) -> Result<Option<CheckDepth>, D::Error> {
-    named(member, CheckDepth::parse)
-}
-
-fn named<'de, D: Deserializer<'de>, T>(
-    member: D,
-    parse: fn(&str) -> Option<T>,
-) -> Result<Option<T>, D::Error> {
-    let name = String::deserialize(member)?;
-    let value = parse(&name).ok_or_else(|| D::Error::custom("no such name"))?;
-    Ok(Some(value))
+/// A level by its name.
+fn level<'de, D: Deserializer<'de>, L: FromStr>(member: D) -> Result<Option<L>, D::Error> {
+    let level = String::deserialize(member)?.parse();
+    level
+        .map(Some)
+        .map_err(|_| D::Error::custom("no such name"))
 }
 
 #[cfg(test)]

@@ -37,19 +37,19 @@ pub(in crate::cli) struct Args {
     #[arg(value_parser = parse_address, required = true, num_args = 1..)]
     url: Vec<String>,
     /// starter, cached, basic, fresh or deep
-    #[arg(long, default_value = "fresh", value_parser = parse_tier)]
+    #[arg(long, default_value = "fresh")]
     tier: Tier,
     /// Buy a report on the page instead: quick, standard or deep
-    #[arg(long, conflicts_with = "tier", value_parser = parse_pack)]
+    #[arg(long, conflicts_with = "tier")]
     pack: Option<Pack>,
     /// Buy a report on what several pages say together: scout, builder or audit
-    #[arg(long, conflicts_with_all = ["tier", "pack"], value_parser = parse_bundle)]
+    #[arg(long, conflicts_with_all = ["tier", "pack"])]
     bundle: Option<Bundle>,
     /// Check each claim of the text in this file against the pages; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["tier", "pack", "bundle", "question"])]
     check: Option<PathBuf>,
     /// How thoroughly to check a text: quick or standard
-    #[arg(long, requires = "check", default_value = "standard", value_parser = parse_depth)]
+    #[arg(long, requires = "check", default_value = "standard")]
     depth: CheckDepth,
     /// The question or claim to check against the page or pages
     #[arg(long)]
@@ -93,22 +93,6 @@ pub(in crate::cli) fn parse_address(text: &str) -> Result<String, String> {
     url.filter(|url| matches!(url.scheme(), "http" | "https"))
         .map(|_| text.to_owned())
         .ok_or_else(|| "write an http or https address such as https://example.com/".to_owned())
-}
-
-fn parse_tier(name: &str) -> Result<Tier, String> {
-    Tier::parse(name).ok_or_else(|| format!("use one of {}", Tier::NAMES.join(", ")))
-}
-
-fn parse_pack(name: &str) -> Result<Pack, String> {
-    Pack::parse(name).ok_or_else(|| format!("use one of {}", Pack::NAMES.join(", ")))
-}
-
-fn parse_bundle(name: &str) -> Result<Bundle, String> {
-    Bundle::parse(name).ok_or_else(|| format!("use one of {}", Bundle::NAMES.join(", ")))
-}
-
-fn parse_depth(name: &str) -> Result<CheckDepth, String> {
-    CheckDepth::parse(name).ok_or_else(|| format!("use one of {}", CheckDepth::NAMES.join(", ")))
 }
 
 fn parse_usdc(text: &str) -> Result<Amount, String> {
