@@ -265,8 +265,12 @@ pub async fn approve(
     let refused = || Refusal::new(Code::ReportNotFound, NOT_WANTED);
     let id = ReportId::parse(id).ok_or_else(refused)?;
     let done = store.write(move |tables| tables.approve_report(id, is_approved, now));
-    done.await?.ok_or_else(refused)?;
-    Ok(json!({"status": "success", "report_id": id.to_string(), "listed": is_approved}))
+    match done.await? {
+        true => {
+            Ok(json!({"status": "success", "report_id": id.to_string(), "listed": is_approved}))
+        }
+        false => Err(refused()),
+    }
 }
 
 /// What a report is found by.

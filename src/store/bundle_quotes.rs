@@ -34,11 +34,16 @@ pub struct BundleQuoteRecord {
 impl BundleQuoteRecord {
     /// `open`, `expired` or `paid`.
     pub fn state(&self, now: UnixSeconds) -> &'static str {
-        match (self.paid_at, now.0 >= self.expires_at) {
+        match (self.paid_at, self.is_expired(now)) {
             (Some(_), _) => "paid",
             (None, true) => "expired",
             (None, false) => "open",
         }
+    }
+
+    /// Whether its price holds no longer. A quote that was paid for does not expire.
+    pub fn is_expired(&self, now: UnixSeconds) -> bool {
+        self.paid_at.is_none() && now.0 >= self.expires_at
     }
 }
 

@@ -241,19 +241,15 @@ impl Tables<'_> {
         Ok(Some(shared))
     }
 
-    /// Takes the name back; its address leads nowhere from now on. `None` when there is no report.
-    pub fn unshare_report(
-        &mut self,
-        id: ReportId,
-        now: UnixSeconds,
-    ) -> Result<Option<Option<Shared>>, StoreError> {
+    /// Takes the name back; its address leads nowhere from now on. Tells whether there is such a report.
+    pub fn unshare_report(&mut self, id: ReportId, now: UnixSeconds) -> Result<bool, StoreError> {
         let Some(mut report) = self.report(id)?.filter(|report| is_readable(report, now)) else {
-            return Ok(None);
+            return Ok(false);
         };
         self.unshare(&report)?;
-        let earlier = report.shared.take();
+        report.shared = None;
         self.write_report(id, &report)?;
-        Ok(Some(earlier))
+        Ok(true)
     }
 
     fn unshare(&mut self, report: &ReportRecord) -> Result<(), StoreError> {
@@ -265,25 +261,25 @@ impl Tables<'_> {
         Ok(())
     }
 
-    /// Has the library show a report that its buyer wants there, or show it no longer. `None` when there is no such
-    /// report, or its buyer does not want it there.
+    /// Lists a report in the library, or takes it out again. Tells whether its buyer requests a listing: where there is
+    /// no such request, or no such report, nothing changes.
     pub fn approve_report(
         &mut self,
         id: ReportId,
         is_approved: bool,
         now: UnixSeconds,
-    ) -> Result<Option<()>, StoreError> {
+    ) -> Result<bool, StoreError> {
         let report = self.report(id)?.filter(|report| is_readable(report, now));
         let shared = report.and_then(|report| report.shared);
         let Some(shared) = shared.filter(|shared| shared.is_listed) else {
-            return Ok(None);
+            return Ok(false);
         };
         let key = (shared.at, shared.slug);
         match is_approved {
             true => drop(self.approved_reports.insert(key, id.0)?),
             false => drop(self.approved_reports.remove(key)?),
         }
-        Ok(Some(()))
+        Ok(true)
     }
 
     /// Notes how many bytes a retained report takes; `None` when it is retained no longer.

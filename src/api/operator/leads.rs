@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::api::operator::{LIST_MAX, Search, answered, is_named};
 use crate::app::Shared;
 use crate::domain::code::Code;
+use crate::domain::figures::capitalized;
 use crate::domain::ids::LeadId;
 use crate::domain::lead::{Lead, LeadEvent, LeadProduct, LeadStatus, LeadStep};
 use crate::domain::refusal::Refusal;
@@ -174,12 +175,8 @@ pub async fn moved(
     match advanced.ok_or_else(no_lead)? {
         Ok(lead) => Ok(lead_json(id, &lead)),
         Err(refused) => {
-            let text = refused.to_string();
-            Err(invalid(format!(
-                "{}{}.",
-                text[..1].to_uppercase(),
-                &text[1..]
-            )))
+            let reason = capitalized(&refused.to_string());
+            Err(invalid(format!("{reason}.")))
         }
     }
 }

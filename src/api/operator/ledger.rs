@@ -11,7 +11,8 @@ use crate::domain::amount::Amount;
 use crate::domain::code::Code;
 use crate::domain::level::Product;
 use crate::domain::mail::MailState;
-use crate::domain::order::Order;
+use crate::domain::order::{Order, OrderState};
+use crate::domain::payment::State;
 use crate::domain::refusal::Refusal;
 use crate::domain::time::{self, UnixSeconds};
 use crate::flows::operations::{ledger_check, pause};
@@ -161,7 +162,7 @@ fn counted(snapshot: &Snapshot, today: u64) -> Result<Today, StoreError> {
         }
     }
     snapshot.payments(|_, payment| {
-        if payment.state.is_open() || payment.state.name() == "held" {
+        if payment.state.is_open() || payment.state == State::Held {
             *found.open_payments.entry(payment.state.name()).or_default() += 1;
         }
         found.credits += u64::from(payment.credit.is_some());
@@ -197,8 +198,8 @@ fn counted(snapshot: &Snapshot, today: u64) -> Result<Today, StoreError> {
 /// What an order has brought in cents of a dollar; nothing before it is paid and after a refund.
 fn earned(order: &Order) -> Option<u64> {
     let is_paid = !matches!(
-        order.state.name(),
-        "awaiting_payment" | "payment_failed" | "refunded"
+        order.state,
+        OrderState::AwaitingPayment | OrderState::PaymentFailed | OrderState::Refunded
     );
     order
         .amount_total
@@ -271,7 +272,7 @@ pub fn days(snapshot: &Snapshot) -> Result<Vec<CheckedDay>, StoreError> {
         // Recorded before the sale, which may have been refused.
         let payment = snapshot.payment(key)?;
         if let Some(book) = days.get_mut(&UnixSeconds(overpayment.at).day_number())
-            && payment.is_some_and(|payment| payment.state.name() == "settled")
+            && payment.is_some_and(|payment| matches!(payment.state, State::Settled { .. }))
         {
             add(&mut book.overpaid, overpayment.units);
         }

@@ -426,12 +426,15 @@ pub async fn share(
 }
 
 /// Ends the sharing.
-pub async fn unshare(app: &Shared, id: ReportId) -> Result<Option<store::Shared>, Refusal> {
+pub async fn unshare(app: &Shared, id: ReportId) -> Result<(), Refusal> {
     let now = app.now();
-    let taken = app
+    let found = app
         .store
         .write(move |tables| tables.unshare_report(id, now));
-    taken.await?.ok_or_else(not_found)
+    match found.await? {
+        true => Ok(()),
+        false => Err(not_found()),
+    }
 }
 
 /// A shared report by its name.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::app::Shared;
 use crate::config::Config;
 use crate::domain::code::Code;
+use crate::domain::figures::capitalized;
 use crate::domain::ids::EventId;
 use crate::domain::mail::MailKind;
 use crate::domain::refusal::Refusal;
@@ -91,7 +92,6 @@ pub fn notice_json(config: &Config, now: UnixSeconds) -> Value {
 }
 
 fn refused(why: impl ToString) -> Refusal {
-    let why = why.to_string();
-    let sentence = format!("{}{}.", why[..1].to_uppercase(), &why[1..]);
-    Refusal::new(Code::UpstreamUnavailable, sentence)
+    let reason = capitalized(&why.to_string());
+    Refusal::new(Code::UpstreamUnavailable, format!("{reason}."))
 }

@@ -287,7 +287,7 @@ pub async fn read(app: &Shared, id: &str) -> Result<(BundleQuoteId, BundleQuoteR
     let id = BundleQuoteId::parse(id).ok_or_else(not_found)?;
     let found = app.store.read(move |snapshot| snapshot.bundle_quote(id));
     match found.await?.ok_or_else(not_found)? {
-        Receipt::Whole(record) if record.state(app.now()) != "expired" => Ok((id, record)),
+        Receipt::Whole(record) if !record.is_expired(app.now()) => Ok((id, record)),
         Receipt::Whole(_) | Receipt::Expired { .. } => Err(Refusal::of(Code::QuoteExpired)),
     }
 }

@@ -65,12 +65,12 @@ async fn only_what_is_paid_for_and_not_over_can_be_shared() {
     let listed = || store.read(|snapshot| snapshot.approved_reports(10));
     let approve =
         |is_approved, now| store.write(move |tables| tables.approve_report(id, is_approved, now));
-    assert_eq!(approve(true, NOW).await, Ok(None), "it is not shared");
+    assert_eq!(approve(true, NOW).await, Ok(false), "it is not shared");
     let shared = share(1, true, NOW).await.expect("writes").expect("a name");
     assert_eq!((shared.slug, shared.is_listed), ([1; 16], true));
     let waiting = || store.read(Snapshot::listings_waiting);
     assert_eq!((listed().await, waiting().await), (Ok(Vec::new()), Ok(1)));
-    assert_eq!(approve(true, NOW).await, Ok(Some(())));
+    assert_eq!(approve(true, NOW).await, Ok(true));
     assert_eq!(listed().await.expect("reads").len(), 1);
     assert_eq!(waiting().await, Ok(0));
     // Asked for again, it stays.
@@ -87,7 +87,7 @@ async fn only_what_is_paid_for_and_not_over_can_be_shared() {
     assert_eq!(listed().await, Ok(Vec::new()));
     assert_eq!(
         approve(true, NOW).await,
-        Ok(None),
+        Ok(false),
         "its buyer wants it no more"
     );
     // Asked for anew, it waits again.
