@@ -176,8 +176,8 @@ impl Appliance {
             .with_troubles(troubles),
         );
         offers::note_terms(&app).await?;
-        pause::take_up(&app).await?;
-        overrides::take_up(&app).await?;
+        pause::restore(&app).await?;
+        overrides::restore(&app).await?;
         check_chain(&app).await?;
         let recovered = recover::recover(&app).await?;
         if recovered.unknown + recovered.held + recovered.orders > 0 {

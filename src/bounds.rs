@@ -475,7 +475,7 @@ pub const BOUNDS: &[Held] = &[
         place: Connections,
         bounds: &[Constant("src/outside/render/budget.rs::requests_max"), Constant("src/outside/render/budget.rs::hosts_max"), Constant("src/outside/render/budget.rs::of_host_max"), Constant("src/outside/render/budget.rs::down_bytes_max"), Constant("src/outside/render/budget.rs::up_bytes_max"), Constant("src/outside/render/budget.rs::lookups_max"), Constant("src/outside/render/guard.rs::CONNECTIONS_MAX"), Constant("src/outside/render/worker.rs::RELAYED_MAX"), Constant("src/outside/render/head.rs::HEAD_BYTES_MAX")],
         at_bound: "The request is refused or cut; the page is read as it is then.",
-        enforced: &["src/outside/render/budget.rs::request", "src/outside/render/budget.rs::take_down", "src/outside/render/guard.rs::pass"],
+        enforced: &["src/outside/render/budget.rs::request", "src/outside/render/budget.rs::count_received", "src/outside/render/guard.rs::pass"],
         tests: &["src/outside/render/budget.rs::a_render_has_so_many_requests_hosts_and_bytes", "src/outside/render/tests.rs::a_render_takes_no_more_than_its_bytes_and_requests"],
     },
     Held {

@@ -237,7 +237,7 @@ const fn guide(
     summary: &'static str,
 ) -> Row {
     Row {
-        has_twin: true,
+        has_markdown: true,
         ..get(path, handler, Endpoint::page(summary))
     }
 }
@@ -396,8 +396,8 @@ pub static ROUTES: &[Row] = &[
         ..Endpoint::new(Tag::Reports, "Stop sharing a report") }),
     get("/v1/proof-pack/benchmarks", run!(reports::benchmarks),
         Endpoint::new(Tag::Reports, "Measured quality of the evidence engine")),
-    Row { has_twin: true, ..get("/proof-pack/sample", page_or_json!(reports::sample_page, reports::sample), Endpoint {
-        rate: RateClass::Quote, ..Endpoint::page("The sample report") }) },
+    Row { has_markdown: true, ..get("/proof-pack/sample", page_or_json!(reports::sample_page, reports::sample),
+        Endpoint { rate: RateClass::Quote, ..Endpoint::page("The sample report") }) },
     get("/proof-pack/reports/{report_id}", page_or_json!(reports::page, reports::read), Endpoint {
         statuses: &[404, 410, 503], rate: RateClass::Quote, ..Endpoint::page("A retained report") }),
     get("/proof-pack/share/{slug}", run!(reports::shared_page), Endpoint {
@@ -504,9 +504,9 @@ pub static ROUTES: &[Row] = &[
     guide("/about", run!(site::about), "How we fetch, and how to opt out"),
     guide("/faq", run!(site::faq), "Short answers"),
     guide("/notices", run!(site::notices), "Whose work is in the program, and under which licenses"),
-    Row { has_twin: true, ..get("/demo", run!(site::demo), Endpoint {
+    Row { has_markdown: true, ..get("/demo", run!(site::demo), Endpoint {
         rate: RateClass::Quote, ..Endpoint::page("The converter and the evidence check on sample pages, free") }) },
-    Row { has_twin: true, ..get("/try", run!(first_words::show), Endpoint {
+    Row { has_markdown: true, ..get("/try", run!(first_words::show), Endpoint {
         rate: RateClass::Quote, ..Endpoint::page("The beginning of a page as markdown, free") }) },
     post("/try", run!(first_words::buy), Endpoint {
         rate: RateClass::Quote, ..Endpoint::page("In a sandbox: a page bought with test funds") }),

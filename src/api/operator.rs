@@ -408,12 +408,12 @@ pub async fn list(store: &Store, search: Search) -> Result<Value, Refusal> {
     let (state, words) = (search.state, search.words.to_lowercase());
     let listed = store.read(move |snapshot| {
         let mut newest = Newest::default();
-        let beside = Beside::read(snapshot)?;
+        let related = RelatedRecords::read(snapshot)?;
         snapshot.payments(|key, payment| {
             let fits = |state: &String| match state.as_str() {
                 CREDIT => payment.credit.is_some(),
-                CONTRADICTED => beside.is_contradicted(key),
-                ABANDONED => beside.is_abandoned(key, &payment),
+                CONTRADICTED => related.is_contradicted(key),
+                ABANDONED => related.is_abandoned(key, &payment),
                 state => state == payment.state.name(),
             };
             if !state.as_ref().is_none_or(fits) {
@@ -421,7 +421,7 @@ pub async fn list(store: &Store, search: Search) -> Result<Value, Refusal> {
             }
             let mut answer = payment_json(key, &payment);
             if is_named(&answer, &PAYMENT_NAMES, &words) {
-                beside.add_to(&mut answer, key, &payment);
+                related.add_to(&mut answer, key, &payment);
                 newest.add(payment.created_at, answer);
             }
             Ok(())
@@ -442,7 +442,7 @@ pub async fn show(store: &Store, key: &str) -> Result<Value, Refusal> {
             return Ok(None);
         };
         let mut answer = payment_json(bytes, &payment);
-        Beside::read(snapshot)?.add_to(&mut answer, bytes, &payment);
+        RelatedRecords::read(snapshot)?.add_to(&mut answer, bytes, &payment);
         Ok(Some(answer))
     });
     found.await?.ok_or_else(no_payment)
@@ -450,21 +450,30 @@ pub async fn show(store: &Store, key: &str) -> Result<Value, Refusal> {
 
 /// Facts about payments from other tables.
 #[derive(Debug, Default)]
-struct Beside {
+struct RelatedRecords {
     unverified: HashSet<PaymentKey>,
     discrepancies: HashMap<PaymentKey, Discrepancy>,
     abandoned: HashMap<PaymentKey, u64>,
     overpayments: HashMap<PaymentKey, Overpayment>,
 }
 
-impl Beside {
-    /// At most [`BESIDE_MAX`] rows of each table; further rows are only counted.
-    fn read(snapshot: &Snapshot) -> Result<Beside, StoreError> {
-        Ok(Beside {
-            unverified: snapshot.unverified_keys(BESIDE_MAX)?.into_iter().collect(),
-            discrepancies: snapshot.discrepancies(BESIDE_MAX)?.into_iter().collect(),
-            abandoned: snapshot.abandoned(BESIDE_MAX)?.into_iter().collect(),
-            overpayments: snapshot.overpayments(BESIDE_MAX)?.into_iter().collect(),
+impl RelatedRecords {
+    /// At most [`RELATED_ROWS_MAX`] rows of each table; further rows are only counted.
+    fn read(snapshot: &Snapshot) -> Result<RelatedRecords, StoreError> {
+        Ok(RelatedRecords {
+            unverified: snapshot
+                .unverified_keys(RELATED_ROWS_MAX)?
+                .into_iter()
+                .collect(),
+            discrepancies: snapshot
+                .discrepancies(RELATED_ROWS_MAX)?
+                .into_iter()
+                .collect(),
+            abandoned: snapshot.abandoned(RELATED_ROWS_MAX)?.into_iter().collect(),
+            overpayments: snapshot
+                .overpayments(RELATED_ROWS_MAX)?
+                .into_iter()
+                .collect(),
         })
     }
 
@@ -500,7 +509,7 @@ impl Beside {
 }
 
 /// Rows that a list reads from each table besides the payments.
-const BESIDE_MAX: usize = 10_000;
+const RELATED_ROWS_MAX: usize = 10_000;
 
 /// The key in hex digits.
 fn payment_key(text: &str) -> Result<PaymentKey, Refusal> {

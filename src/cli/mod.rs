@@ -270,8 +270,8 @@ impl Failure {
     fn tell(&self) -> ExitCode {
         let priority = if journal_listens() { "<3>" } else { "" };
         // The journal reads a priority in front of each line.
-        let told = format!("context402: {self}").replace('\n', &format!("\n{priority}"));
-        let _ = writeln!(io::stderr(), "{priority}{told}");
+        let text = format!("context402: {self}").replace('\n', &format!("\n{priority}"));
+        let _ = writeln!(io::stderr(), "{priority}{text}");
         ExitCode::from(match self {
             Failure::Failed(_) => 1,
             Failure::Usage(_) => 2,

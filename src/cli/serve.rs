@@ -61,7 +61,7 @@ impl Args {
         let notifier = || Notifier::new(supervisor.notify_socket.as_deref());
         let teller = notifier()?;
         let http = config.tls.as_ref().and_then(|tls| tls.http_listen);
-        let (listener, http_listener) = supervisor::told_apart(inherited, http)
+        let (listener, http_listener) = supervisor::by_port(inherited, http)
             .map_err(|error| failed(format_args!("the sockets passed by systemd: {error}")))?;
         let progress = self
             .check

@@ -13,12 +13,12 @@ pub(in crate::cli) fn is_help(error: &clap::Error) -> bool {
 pub(in crate::cli) fn failure(error: &clap::Error) -> Failure {
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
-    let told = text
+    let paragraphs = text
         .split("\n\n")
         .map(one_line)
         .filter(|paragraph| !paragraph.is_empty() && !paragraph.starts_with("Usage:"));
-    let told: Vec<_> = told.collect();
-    Failure::Usage(told.join(". ").trim_end_matches('.').to_owned())
+    let paragraphs: Vec<_> = paragraphs.collect();
+    Failure::Usage(paragraphs.join(". ").trim_end_matches('.').to_owned())
 }
 
 /// A heading followed by its list.

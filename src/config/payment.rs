@@ -107,8 +107,8 @@ pub(in crate::config) fn payment(resolved: &Resolved) -> Result<Payment, ConfigE
     refuse_token_of_another_network(resolved, network)?;
     let contract = "the token's address: 0x and 40 hex digits, not all of them 0; in mixed case its EIP-55 checksum \
                     must be right";
-    let vault = "your receiving address, whose key you hold: 0x and 40 hex digits, not all of them 0 and not the \
-                 token's own address; in mixed case its EIP-55 checksum must be right";
+    let receiver = "your receiving address, whose key you hold: 0x and 40 hex digits, not all of them 0 and not the \
+                    token's own address; in mixed case its EIP-55 checksum must be right";
     let asset = resolved.checked("payment.asset", contract, somebody)?;
     let of_domain = |key: &str| {
         let expected = "as in the EIP-712 domain of the token's contract, and not empty";
@@ -136,7 +136,7 @@ pub(in crate::config) fn payment(resolved: &Resolved) -> Result<Payment, ConfigE
         asset_name: of_domain("payment.asset_name")?,
         asset_version: of_domain("payment.asset_version")?,
         // Transfers to the token's contract are lost.
-        pay_to: resolved.checked("payment.pay_to", vault, |text| {
+        pay_to: resolved.checked("payment.pay_to", receiver, |text| {
             somebody(text).filter(|address| *address != asset)
         })?,
     })

@@ -268,10 +268,10 @@ impl Resolved {
             return None;
         };
         let is_own = |(_, origin): &(Text, Origin)| *origin != Origin::Default;
-        let told = format!(
+        let message = format!(
             "no configuration found: no --config was given, {why}. To sell, run `sudo context402 setup`; to write a file with every setting, run `context402 config init context402.toml`"
         );
-        (!self.values.values().any(is_own)).then(|| ConfigError::new(told))
+        (!self.values.values().any(is_own)).then(|| ConfigError::new(message))
     }
 
     /// Sets a value if no source has one.

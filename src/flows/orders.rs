@@ -381,7 +381,7 @@ fn pay_lead(
 
 /// The operator's acts on orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum OrderAction {
     /// Retry fulfilment: read all sources again, write a new report, send a new e-mail.
     Refulfil,
     /// Send the e-mail of a delivered order again.
@@ -396,7 +396,7 @@ pub enum Wish {
 
 /// The outcome of an act.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Granted {
+pub enum ActionOutcome {
     Done,
     NoOrder,
     /// Not possible in this state; the reason as a sentence.
@@ -404,27 +404,29 @@ pub enum Granted {
 }
 
 /// Performs the operator's act in one transaction.
-pub fn grant(
+pub fn apply(
     tables: &mut Tables<'_>,
     id: OrderId,
-    wish: Wish,
+    action: OrderAction,
     emails: &OrderEmails,
     now: UnixSeconds,
-) -> Result<Granted, StoreError> {
+) -> Result<ActionOutcome, StoreError> {
     let Some(mut order) = tables.order(id)? else {
-        return Ok(Granted::NoOrder);
+        return Ok(ActionOutcome::NoOrder);
     };
     let refused = |order: &Order, what: &str| {
         let state = order.state.name();
-        Ok(Granted::Refused(format!("The order is {state}: {what}.")))
+        Ok(ActionOutcome::Refused(format!(
+            "The order is {state}: {what}."
+        )))
     };
-    match wish {
-        Wish::Delete => {
+    match action {
+        OrderAction::Delete => {
             tables.delete_mails_about(&id.to_string())?;
             tables.delete_order(id)?;
-            return Ok(Granted::Done);
+            return Ok(ActionOutcome::Done);
         }
-        Wish::Refulfil => {
+        OrderAction::Refulfil => {
             if !order.happen(&OrderEvent::Refulfil, now.0) {
                 return refused(&order, "only fulfilled or failed orders can be retried");
             }
@@ -432,7 +434,7 @@ pub fn grant(
             tables.schedule_order(id, now)?;
             order.note(now.0, "fulfilment retried by the operator");
         }
-        Wish::Resend => {
+        OrderAction::Resend => {
             if order.state != OrderState::Fulfilled {
                 return refused(&order, "there is no delivery e-mail to send again");
             }
@@ -445,7 +447,7 @@ pub fn grant(
             }
             order.note(now.0, "e-mail sent again by the operator");
         }
-        Wish::Refund => {
+        OrderAction::Refund => {
             if !order.happen(&OrderEvent::Refunded, now.0) {
                 return refused(
                     &order,
@@ -455,12 +457,12 @@ pub fn grant(
             emails.refunded(tables, id, &order, now)?;
             order.note(now.0, "refunded by the operator");
         }
-        Wish::Attach(lead_id) => {
+        OrderAction::Attach(lead_id) => {
             let Some(lead) = tables.lead(lead_id)? else {
-                return Ok(Granted::Refused("No such lead.".to_owned()));
+                return Ok(ActionOutcome::Refused("No such lead.".to_owned()));
             };
             if let Err(doubt) = bundle_of(&lead) {
-                return Ok(Granted::Refused(format!(
+                return Ok(ActionOutcome::Refused(format!(
                     "The payment does not match: {doubt}."
                 )));
             }
@@ -482,5 +484,5 @@ pub fn grant(
         }
     }
     tables.put_order(id, &order)?;
-    Ok(Granted::Done)
+    Ok(ActionOutcome::Done)
 }

@@ -86,7 +86,7 @@ impl<I: AsyncRead + Unpin> AsyncRead for LingeringClose<I> {
 
 impl<I: AsyncRead + Unpin> LingeringClose<I> {
     /// Reads until the client has ended, or has had its time or its bytes.
-    fn poll_hear_out(&mut self, context: &mut Context<'_>) -> Poll<()> {
+    fn poll_drain(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let time_max = self.time_max;
         let last = self.last.get_or_insert_with(|| Last {
             timer: Box::pin(tokio::time::sleep(time_max)),
@@ -135,7 +135,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> AsyncWrite for LingeringClose<I> {
                 return Poll::Ready(Ok(()));
             }
         }
-        self.poll_hear_out(context).map(Ok)
+        self.poll_drain(context).map(Ok)
     }
 
     fn poll_write_vectored(

@@ -39,7 +39,7 @@ pub struct Route<S: 'static, D: 'static> {
     /// Whether `/from/{source}` in front of the path answers as well.
     pub from_alias: bool,
     /// Whether `.md` behind the path answers with the page as markdown.
-    pub has_twin: bool,
+    pub has_markdown: bool,
     /// Largest request body, where it is not the shell's.
     pub body_bytes_max: Option<usize>,
     pub about: D,
@@ -60,7 +60,7 @@ impl<S, D> Route<S, D> {
             run,
             guard: Guard::Everyone,
             from_alias: false,
-            has_twin: false,
+            has_markdown: false,
             body_bytes_max: None,
             about,
         }

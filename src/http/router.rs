@@ -91,7 +91,11 @@ impl<S, D> Router<S, D> {
             .strip_suffix(MARKDOWN_ENDING)
             .and_then(|page| self.literal.get(page))
         {
-            let pages: Vec<_> = rows.iter().copied().filter(|row| row.has_twin).collect();
+            let pages: Vec<_> = rows
+                .iter()
+                .copied()
+                .filter(|row| row.has_markdown)
+                .collect();
             let params = vec![(MARKDOWN_PARAMETER, MARKDOWN_ENDING.to_owned())];
             return choose(&pages, method, params, false, peer);
         }
@@ -221,7 +225,7 @@ mod tests {
         row(Method::Get, "/checkout/confidence"),
         row(Method::Get, "/checkout/{quote_id}"),
         Row {
-            has_twin: true,
+            has_markdown: true,
             ..row(Method::Get, "/docs")
         },
     ];

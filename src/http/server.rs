@@ -214,7 +214,7 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
         opening: impl Future<Output = Option<I>> + Send + 'static,
         peer: Peer,
         held: (Option<OwnedSemaphorePermit>, Option<ConnectionPermit>),
-        crowd_behind: Option<ConnectionLimit>,
+        connection_limit: Option<ConnectionLimit>,
         transport: Transport,
     ) where
         I: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -244,7 +244,7 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
                 is_new.store(false, Ordering::Relaxed);
                 exchange.begin();
                 let is_closing = !turns.begin();
-                let permit = match &crowd_behind {
+                let permit = match &connection_limit {
                     Some(connection_limit) => shell.count_behind(connection_limit, peer, request.headers()),
                     None => Ok(None),
                 };

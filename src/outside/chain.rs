@@ -186,8 +186,8 @@ impl Chain {
         .await
     }
 
-    /// What the vault has received in a span of time that is over. It takes many calls, so it has time for them, and
-    /// shares the place of those who look at transactions.
+    /// What the receiving address was paid in a span of time that is over. It takes many calls, so it has time for them,
+    /// and shares the place of those who look at transactions.
     pub async fn income(&self, span: Span, now: UnixSeconds) -> Result<Option<Income>, ChainError> {
         let confirmations = self.confirmations;
         let time_max = self.time_max * INCOME_TIME_FACTOR;

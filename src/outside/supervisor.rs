@@ -72,7 +72,7 @@ pub fn inherited_unix() -> io::Result<Vec<std::os::unix::net::UnixListener>> {
 }
 
 /// Which of them is the service's and which, by its port, is for plain HTTP beside HTTPS.
-pub fn told_apart(
+pub fn by_port(
     inherited: Vec<std::net::TcpListener>,
     http: Option<SocketAddr>,
 ) -> io::Result<(Option<TcpListener>, Option<TcpListener>)> {

@@ -97,7 +97,7 @@ pub enum Block {
     },
     /// Which part of a list is shown, and the paths of the parts beside it.
     Pager {
-        told: String,
+        range: String,
         newer: Option<String>,
         older: Option<String>,
     },
@@ -383,8 +383,8 @@ fn block_markup(view: &ConsoleView<'_>, block: &Block) -> Markup {
             Block::Charts(charts) => { (figures::charts(charts)) }
             Block::Funnels(funnels) => { (figures::funnels(funnels)) }
             Block::Search { view, label, typed, state } => { (search(view, label, typed, state.as_deref())) }
-            Block::Pager { told, newer, older } => { p.pager {
-                span { (told) }
+            Block::Pager { range, newer, older } => { p.pager {
+                span { (range) }
                 @if let Some(path) = newer { a href=(path) rel="prev" { "Newer" } }
                 @if let Some(path) = older { a href=(path) rel="next" { "Older" } }
             } }

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn an_earlier_vault_is_honoured_for_as_long_as_its_challenges_live() {
+    fn an_earlier_receiving_address_is_honoured_for_as_long_as_its_challenges_live() {
         let before = Terms::of(&config("0x1111111111111111111111111111111111111111"));
         let now = config("0x2222222222222222222222222222222222222222");
         let offers = Offers::new(

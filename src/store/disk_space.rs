@@ -21,15 +21,15 @@ pub fn free_bytes(path: &Path) -> io::Result<u64> {
     Ok(stats.f_bavail.saturating_mul(stats.f_frsize))
 }
 
-/// How long what the disk has told is taken for what it would tell now. The floors are far above what is written meanwhile.
+/// How long an answer of the disk counts as current. The floors are far above what is written meanwhile.
 const FRESH: Duration = Duration::from_millis(100);
 
 /// The disk of a file, and the floors.
 #[derive(Debug)]
 pub(in crate::store) struct DiskSpace {
     file: PathBuf,
-    /// When the disk was asked last, and what it told.
-    told: Mutex<Option<(Instant, Option<u64>)>>,
+    /// When the disk was asked last, and its free bytes.
+    asked: Mutex<Option<(Instant, Option<u64>)>>,
     /// Below it nothing is written. 0 is no floor.
     bytes_min: u64,
     /// Below it nothing is sold. 0 is no floor.
@@ -53,7 +53,7 @@ impl DiskSpace {
     pub(in crate::store) fn beside(file: &Path, bytes_min: u64) -> DiskSpace {
         DiskSpace {
             file: file.to_owned(),
-            told: Mutex::default(),
+            asked: Mutex::default(),
             bytes_min,
             sales_bytes_min: 0,
         }
@@ -69,12 +69,12 @@ impl DiskSpace {
 
     /// Free bytes now, or a moment ago.
     fn free(&self) -> Option<u64> {
-        let mut told = lock(&self.told);
-        match *told {
+        let mut asked = lock(&self.asked);
+        match *asked {
             Some((at, free)) if at.elapsed() < FRESH => free,
             _ => {
                 let free = free_bytes(&self.file).ok();
-                *told = Some((Instant::now(), free));
+                *asked = Some((Instant::now(), free));
                 free
             }
         }

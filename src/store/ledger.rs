@@ -32,7 +32,7 @@ pub struct LedgerDay {
     pub sources: Vec<(String, u64, u64)>,
 }
 
-/// One day's ledger held against what the vault has received.
+/// One day's ledger compared with what the receiving address got on chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerCheck {
     /// When it was made.
@@ -40,17 +40,17 @@ pub struct LedgerCheck {
     /// Settled by the ledger: how many payments, and their units.
     pub ledger_payments: u64,
     pub ledger_units: u64,
-    /// Received by the vault: how many transfers, and their units.
-    pub vault_transfers: u64,
-    pub vault_units: u64,
+    /// Received on chain: how many transfers, and their units.
+    pub received_transfers: u64,
+    pub received_units: u64,
     /// Payments that the ledger has as settled and the chain does not show: keys in hex, the first few.
     pub missing: Vec<String>,
     pub missing_payments: u64,
     pub missing_units: u64,
-    /// Received by the vault for no payment of ours: somebody else's, or a sale that is not recorded.
+    /// Received on chain for no payment of ours: somebody else's, or a sale that is not recorded.
     pub foreign_transfers: u64,
     pub foreign_units: u64,
-    /// What the vault held when it was made.
+    /// What the receiving address held when it was made.
     pub balance_units: u128,
 }
 
@@ -63,7 +63,7 @@ impl LedgerCheck {
 
 impl Tables<'_> {
     /// Enters a payment that has just been settled.
-    pub fn book(&mut self, payment: &Payment, now: UnixSeconds) -> Result<(), StoreError> {
+    pub fn add_to_ledger(&mut self, payment: &Payment, now: UnixSeconds) -> Result<(), StoreError> {
         let day = now.day_number();
         let known: Option<LedgerDay> = self.ledger.record(day, LEDGER_TABLE)?;
         let mut entry = known.unwrap_or_default();

@@ -252,7 +252,7 @@ impl<'txn> Tables<'txn> {
         Ok(())
     }
 
-    /// Takes a payment out of the book.
+    /// Deletes the record of a payment.
     pub fn drop_payment(&mut self, key: PaymentKey) -> Result<(), StoreError> {
         let Some(place) = self.known_place(key)? else {
             return Ok(());

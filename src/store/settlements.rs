@@ -34,7 +34,7 @@ pub struct SettlementClaim {
     /// The transaction that the facilitator has named.
     pub transaction: String,
     /// When it said so, in Unix seconds.
-    pub told_at: u64,
+    pub reported_at: u64,
 }
 
 /// A claim that waits for the chain.
@@ -85,7 +85,7 @@ pub struct Overpayment {
 pub struct SettlementSummary {
     pub unverified: u64,
     /// When the facilitator reported the oldest of them.
-    pub oldest_told_at: Option<u64>,
+    pub oldest_reported_at: Option<u64>,
     /// Settlements that are not on chain, all of them.
     pub missing: u64,
     pub missing_units: u64,
@@ -237,8 +237,8 @@ impl Snapshot {
         };
         for row in table.iter()?.take(rows_max) {
             let claim: SettlementClaim = decode(row?.1.value(), UNVERIFIED_TABLE)?;
-            let oldest = summary.oldest_told_at.unwrap_or(u64::MAX);
-            summary.oldest_told_at = Some(oldest.min(claim.told_at));
+            let oldest = summary.oldest_reported_at.unwrap_or(u64::MAX);
+            summary.oldest_reported_at = Some(oldest.min(claim.reported_at));
         }
         for (_, discrepancy) in self.discrepancies(rows_max)? {
             if discrepancy.is_missing() {

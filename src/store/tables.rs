@@ -133,7 +133,7 @@ tables! {
     OPEN_PAYMENTS open_payments "open-payments-1": u64 => &'static [u8];
     /// Place → record of a payment that has ended, while its answer may be given again.
     ANSWERED_PAYMENTS answered_payments "answered-payments-1": u64 => &'static [u8];
-    /// Place → record of a payment of which nothing but the record is needed; kept as the operator's book.
+    /// Place → record of a payment of which nothing but the record is needed; kept as an accounting record.
     ENDED_PAYMENTS ended_payments "ended-payments-1": u64 => &'static [u8];
     /// Payment key → record of a payment: of a file of schema 1. Since then empty.
     KEYED_PAYMENTS keyed_payments "payments-1": PaymentKey => &'static [u8];
@@ -201,21 +201,21 @@ tables! {
     /// Mail key → record of a mail with what became of it; 30 days from when it was sent, else until the operator
     /// deletes it.
     OUTBOX outbox "outbox-1": MailKey => &'static [u8];
-    /// Day since 1970 → what it has earned on chain; kept as the operator's book.
+    /// Day since 1970 → what it has earned on chain; kept as an accounting record.
     LEDGER ledger "ledger-1": u64 => &'static [u8];
-    /// Day since 1970 → its ledger held against the vault; kept beside it.
+    /// Day since 1970 → its ledger compared with what the receiving address got on chain; kept beside it.
     LEDGER_CHECKS ledger_checks "reckonings-1": u64 => &'static [u8];
     /// (payer's address, purchase id) → payment key of a settled payment; 30 days.
     PURCHASES purchases "purchases-1": ([u8; 20], [u8; 16]) => PaymentKey;
     /// (Unix seconds of the next look, payment key) → record of what the facilitator has said of a settlement; until the
     /// chain has confirmed or contradicted it.
     UNVERIFIED_SETTLEMENTS unverified_settlements "unverified-settlements-1": (u64, PaymentKey) => &'static [u8];
-    /// Payment key → record of how the chain contradicts what the facilitator has said of it; kept as the operator's
-    /// book.
+    /// Payment key → record of how the chain contradicts what the facilitator has said of it; kept as an
+    /// accounting record.
     DISCREPANCIES discrepancies "settlement-discrepancies-1": PaymentKey => &'static [u8];
     /// Payment key → Unix seconds at which the background gave up an unknown settlement; until its end is known.
     ABANDONED abandoned "abandoned-settlements-1": PaymentKey => u64;
-    /// Payment key of a transfer → record of what it brought beyond the price; kept as the operator's book.
+    /// Payment key of a transfer → record of what it brought beyond the price; kept as an accounting record.
     OVERPAYMENTS overpayments "overpayments-1": PaymentKey => &'static [u8];
     /// (kind, Unix seconds, key, or a payment's place in its last eight bytes) → nothing: what is due when. Worked off by
     /// one loop.

@@ -105,7 +105,7 @@ impl Threads {
         }
         let read = || work(&Snapshot::of(self.database.begin_read()?));
         std::panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
-            tell_of_damage(READ_PANICKED);
+            log_damage(READ_PANICKED);
             Err(broken())
         })
     }
@@ -163,7 +163,7 @@ fn write_loop(
                 return;
             }
             Err(_) => {
-                tell_of_damage(
+                log_damage(
                     "a write of the store panicked; the process ends, and nothing of the write is kept",
                 );
                 std::process::abort()
@@ -213,7 +213,7 @@ fn broken() -> StoreError {
 }
 
 /// redb asserts on pages that cannot be.
-fn tell_of_damage(what: &str) {
+fn log_damage(what: &str) {
     tracing::error!(
         "{what}. The data file may be damaged: look at all of it with `serve --check`, and restore a backup if that finds damage"
     );
@@ -229,7 +229,7 @@ fn read_loop(database: &Database, jobs: &Mutex<mpsc::Receiver<ReadJob>>) {
             .map_err(StoreError::from);
         // A panic here concerns one read: its caller learns of the damage, the thread goes on.
         if std::panic::catch_unwind(AssertUnwindSafe(|| job(snapshot))).is_err() {
-            tell_of_damage(READ_PANICKED);
+            log_damage(READ_PANICKED);
         }
     }
 }

@@ -412,7 +412,7 @@ impl History {
             self.pass(seconds);
             self.service().work_off().await;
         }
-        self.check_the_book().await;
+        self.check_payments().await;
         self.world
     }
 
@@ -442,12 +442,16 @@ impl History {
         }
     }
 
-    /// The book and the ledger say the same, and nothing is left open.
-    async fn check_the_book(&self) {
-        let (book, due) = self.service().book().await.expect("the book can be read");
+    /// The payments and the ledger say the same, and nothing is left open.
+    async fn check_payments(&self) {
+        let (payments, due) = self
+            .service()
+            .payments()
+            .await
+            .expect("the payments can be read");
         let mut wrong = Vec::new();
         let mut settled_units = 0;
-        for payment in book.values() {
+        for payment in payments.values() {
             let ended = matches!(
                 payment.state,
                 State::Settled { .. } | State::Failed { .. } | State::Released
@@ -466,14 +470,16 @@ impl History {
                 let truth = self.world.truth();
                 let mut moved = truth.moved.values();
                 if !moved.any(|moved| moved.transaction == *transaction) {
-                    wrong.push("a settlement is in the book and not in the ledger".to_owned());
+                    wrong.push(
+                        "a settlement is among the payments and not in the ledger".to_owned(),
+                    );
                 }
             }
         }
         let paid_units = self.world.truth().paid_units();
         if settled_units != paid_units {
             wrong.push(format!(
-                "the book says {settled_units} units, the ledger {paid_units}"
+                "the payments say {settled_units} units, the ledger {paid_units}"
             ));
         }
         if !due.is_empty() {

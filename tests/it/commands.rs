@@ -1,4 +1,4 @@
-//! The operator's commands for outbox, ledger, data and brake: the same whether the service runs or is stopped.
+//! The operator's commands for outbox, ledger, data and pause: the same whether the service runs or is stopped.
 
 use serde_json::{Value, json};
 

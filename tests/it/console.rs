@@ -1,4 +1,4 @@
-//! The operator over the network: the token, the console with its forms, what nobody else may, and the brake.
+//! The operator over the network: the token, the console with its forms, what nobody else may, and the pause of sales.
 
 use std::collections::BTreeSet;
 

@@ -25,9 +25,9 @@ mod challenge;
 mod cli;
 /// Answers in gzip and brotli.
 mod codings;
-/// The operator's commands for outbox, ledger, data and brake.
+/// The operator's commands for outbox, ledger, data and pause.
 mod commands;
-/// The operator over the network: the token, the console with its forms, and the brake.
+/// The operator over the network: the token, the console with its forms, and the pause of sales.
 mod console;
 /// The endpoints of the specification's section 4, as a list.
 mod contract;

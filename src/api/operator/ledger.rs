@@ -85,13 +85,13 @@ pub async fn ledger(app: Shared, call: Call) -> Reply {
 /// The newest days as JSON.
 pub fn days_json(days: &[CheckedDay]) -> Value {
     let sum = |(payments, units): (u64, u64)| json!({"payments": payments, "usdc": usdc(units)});
-    let days = days.iter().map(|book| {
+    let days = days.iter().map(|day| {
         json!({
-            "day": date(book.day),
-            "ledger": ledger_json(&book.ledger),
-            "contradicted": sum(book.contradicted),
-            "overpaid": sum(book.overpaid),
-            "ledger_check": book.ledger_check.as_ref().map(check_json),
+            "day": date(day.day),
+            "ledger": ledger_json(&day.ledger),
+            "contradicted": sum(day.contradicted),
+            "overpaid": sum(day.overpaid),
+            "ledger_check": day.ledger_check.as_ref().map(check_json),
         })
     });
     json!({"status": "success", "days": days.collect::<Vec<_>>()})
@@ -107,15 +107,15 @@ pub async fn check(app: Shared, call: Call) -> Reply {
 
 /// POST /operator/pause.
 pub async fn pause(app: Shared, call: Call) -> Reply {
-    brake(&app, &call, true).await
+    set_paused(&app, &call, true).await
 }
 
 /// POST /operator/resume.
 pub async fn resume(app: Shared, call: Call) -> Reply {
-    brake(&app, &call, false).await
+    set_paused(&app, &call, false).await
 }
 
-async fn brake(app: &Shared, call: &Call, is_paused: bool) -> Reply {
+async fn set_paused(app: &Shared, call: &Call, is_paused: bool) -> Reply {
     let since = pause::set(app, is_paused).await;
     let since =
         since.map(|since| json!({"status": "success", "paused_since": since.map(|since| since.0)}));
@@ -242,7 +242,7 @@ pub struct CheckedDay {
 }
 
 /// Rows that the figures of a day read from each table besides the ledger.
-const BESIDE_MAX: usize = 10_000;
+const RELATED_ROWS_MAX: usize = 10_000;
 
 /// The newest days with their reconciliation.
 pub fn days(snapshot: &Snapshot) -> Result<Vec<CheckedDay>, StoreError> {
@@ -260,21 +260,21 @@ pub fn days(snapshot: &Snapshot) -> Result<Vec<CheckedDay>, StoreError> {
     let add = |sum: &mut (u64, u64), units: u64| {
         *sum = (sum.0 + 1, sum.1.saturating_add(units));
     };
-    for (_, discrepancy) in snapshot.discrepancies(BESIDE_MAX)? {
+    for (_, discrepancy) in snapshot.discrepancies(RELATED_ROWS_MAX)? {
         let claim = &discrepancy.claim;
-        if let Some(book) = days.get_mut(&UnixSeconds(claim.told_at).day_number())
+        if let Some(day) = days.get_mut(&UnixSeconds(claim.reported_at).day_number())
             && discrepancy.is_missing()
         {
-            add(&mut book.contradicted, claim.amount_units);
+            add(&mut day.contradicted, claim.amount_units);
         }
     }
-    for (key, overpayment) in snapshot.overpayments(BESIDE_MAX)? {
+    for (key, overpayment) in snapshot.overpayments(RELATED_ROWS_MAX)? {
         // Recorded before the sale, which may have been refused.
         let payment = snapshot.payment(key)?;
-        if let Some(book) = days.get_mut(&UnixSeconds(overpayment.at).day_number())
+        if let Some(day) = days.get_mut(&UnixSeconds(overpayment.at).day_number())
             && payment.is_some_and(|payment| matches!(payment.state, State::Settled { .. }))
         {
-            add(&mut book.overpaid, overpayment.units);
+            add(&mut day.overpaid, overpayment.units);
         }
     }
     Ok(days.into_values().rev().take(DAYS_MAX).collect())
@@ -335,7 +335,7 @@ pub fn check_json(ledger_check: &LedgerCheck) -> Value {
         "status": if ledger_check.is_balanced() { "balanced" } else { "missing" },
         "at": ledger_check.at,
         "ledger": {"payments": ledger_check.ledger_payments, "usdc": usdc(ledger_check.ledger_units)},
-        "vault": {"transfers": ledger_check.vault_transfers, "usdc": usdc(ledger_check.vault_units)},
+        "vault": {"transfers": ledger_check.received_transfers, "usdc": usdc(ledger_check.received_units)},
         "missing": {"payments": ledger_check.missing_payments, "usdc": usdc(ledger_check.missing_units), "keys": ledger_check.missing},
         "foreign": {"transfers": ledger_check.foreign_transfers, "usdc": usdc(ledger_check.foreign_units)},
         "balance_units": ledger_check.balance_units.to_string(),

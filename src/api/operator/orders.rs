@@ -11,7 +11,7 @@ use crate::domain::order::{Order, OrderState};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::flows::orders::order_emails::{OrderEmails, delivery_key};
-use crate::flows::orders::{Granted, Wish, grant};
+use crate::flows::orders::{ActionOutcome, OrderAction, apply};
 use crate::http::{Call, Reply};
 use crate::store::{EventRecord, SourceRecord, Store};
 
@@ -40,29 +40,29 @@ pub async fn events(app: Shared, call: Call) -> Reply {
 
 /// POST /operator/orders/{order_id}/refulfil.
 pub async fn refulfil(app: Shared, call: Call) -> Reply {
-    wished(&app, &call, Wish::Refulfil).await
+    act(&app, &call, OrderAction::Refulfil).await
 }
 
 /// POST /operator/orders/{order_id}/resend.
 pub async fn resend(app: Shared, call: Call) -> Reply {
-    wished(&app, &call, Wish::Resend).await
+    act(&app, &call, OrderAction::Resend).await
 }
 
 /// POST /operator/orders/{order_id}/refund.
 pub async fn refund(app: Shared, call: Call) -> Reply {
-    wished(&app, &call, Wish::Refund).await
+    act(&app, &call, OrderAction::Refund).await
 }
 
 /// POST /operator/orders/{order_id}/delete.
 pub async fn delete(app: Shared, call: Call) -> Reply {
-    wished(&app, &call, Wish::Delete).await
+    act(&app, &call, OrderAction::Delete).await
 }
 
 /// POST /operator/orders/{order_id}/attach?lead_id=.
 pub async fn attach(app: Shared, call: Call) -> Reply {
     let lead = call.query.get("lead_id").and_then(|id| LeadId::parse(&id));
     match lead {
-        Some(lead) => wished(&app, &call, Wish::Attach(lead)).await,
+        Some(lead) => act(&app, &call, OrderAction::Attach(lead)).await,
         None => {
             let refusal = Refusal::new(Code::InvalidRequest, NO_LEAD);
             answered(&app, &call, Err(refusal))
@@ -70,32 +70,32 @@ pub async fn attach(app: Shared, call: Call) -> Reply {
     }
 }
 
-async fn wished(app: &Shared, call: &Call, wish: Wish) -> Reply {
+async fn act(app: &Shared, call: &Call, action: OrderAction) -> Reply {
     let id = call.param("order_id").unwrap_or_default();
-    let done = carry_out(&app.store, id, wish, OrderEmails::of(app), app.now()).await;
+    let done = carry_out(&app.store, id, action, OrderEmails::of(app), app.now()).await;
     answered(app, call, done)
 }
 
-/// Performs the operator's wish, on a running service or a stopped one's file.
+/// Performs the operator's action, on a running service or a stopped one's file.
 ///
 /// # Errors
 /// There is no such order, or its state does not allow it.
 pub async fn carry_out(
     store: &Store,
     id: &str,
-    wish: Wish,
+    action: OrderAction,
     emails: OrderEmails,
     now: UnixSeconds,
 ) -> Result<Value, Refusal> {
     let id = OrderId::parse(id).ok_or_else(no_order)?;
-    let granted = store.write(move |tables| grant(tables, id, wish, &emails, now));
-    match granted.await? {
-        Granted::Done => {
-            tracing::info!(order.id = %id, ?wish, "order changed by the operator");
+    let applied = store.write(move |tables| apply(tables, id, action, &emails, now));
+    match applied.await? {
+        ActionOutcome::Done => {
+            tracing::info!(order.id = %id, wish = ?action, "order changed by the operator");
             Ok(json!({"status": "success", "order_id": id.to_string()}))
         }
-        Granted::NoOrder => Err(no_order()),
-        Granted::Refused(why) => Err(Refusal::new(Code::Conflict, why)),
+        ActionOutcome::NoOrder => Err(no_order()),
+        ActionOutcome::Refused(why) => Err(Refusal::new(Code::Conflict, why)),
     }
 }
 

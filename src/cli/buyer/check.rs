@@ -188,12 +188,16 @@ pub(in crate::cli) fn lines(report: &CheckReport, names: &[String]) -> Vec<Strin
 }
 
 fn claim(claim: &CheckedClaim) -> Vec<String> {
-    let told = match (claim.label, claim.no_grounding_reason) {
+    let label = match (claim.label, claim.no_grounding_reason) {
         (Some(label), _) => label.name().replace('_', " "),
         (None, Some(reason)) => format!("no source needed, {}", reason.words()),
         (None, None) => String::new(),
     };
-    let mut lines = vec![format!("  {} {told}: {}", claim.id, printable(&claim.text))];
+    let mut lines = vec![format!(
+        "  {} {label}: {}",
+        claim.id,
+        printable(&claim.text)
+    )];
     for cited in claim.citations.iter().take(CITATIONS_SHOWN) {
         lines.push(format!(
             "      {} {}: \u{201c}{}\u{201d}",

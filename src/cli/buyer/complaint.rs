@@ -28,9 +28,9 @@ pub(in crate::cli) fn of(reply: &SellerReply) -> String {
         }
         (None, None, None) => String::from_utf8_lossy(&reply.body).into_owned(),
     };
-    let mut told = format!("the seller returned {}", reply.status);
+    let mut line = format!("the seller returned {}", reply.status);
     if let Some(code) = error["code"].as_str() {
-        told.push_str(&format!(" ({code})"));
+        line.push_str(&format!(" ({code})"));
     }
     let words: Vec<_> = text.split_whitespace().collect();
     let characters_max = match explained.is_some() || mistakes.is_some() {
@@ -39,25 +39,25 @@ pub(in crate::cli) fn of(reply: &SellerReply) -> String {
     };
     let shown: String = words.join(" ").chars().take(characters_max).collect();
     if !shown.is_empty() {
-        told.push_str(&format!(": {shown}"));
+        line.push_str(&format!(": {shown}"));
     }
     // Most messages do not say it, and some do.
     if error["charged"] == false && !shown.to_lowercase().contains("nothing was charged") {
         // A list of mistakes ends without a full stop.
         if mistakes.is_some() {
-            told.push('.');
+            line.push('.');
         }
-        told.push_str(" Nothing was charged.");
+        line.push_str(" Nothing was charged.");
     }
     if let Some(credit) = reply.header("x-service-retry-credit") {
-        told.push_str(&format!(" Retry credit: {credit}"));
+        line.push_str(&format!(" Retry credit: {credit}"));
     }
-    told
+    line
 }
 
 /// What is wrong with which part of the request, as a 422 lists it.
 fn mistakes(detail: &Value) -> Option<String> {
-    let told = detail.as_array()?.iter().filter_map(|mistake| {
+    let mistakes = detail.as_array()?.iter().filter_map(|mistake| {
         let message = mistake["msg"].as_str()?;
         let place = mistake["loc"].as_array().into_iter().flatten();
         let place: Vec<String> = place
@@ -71,8 +71,8 @@ fn mistakes(detail: &Value) -> Option<String> {
             false => format!("{}: {message}", place.join(".")),
         })
     });
-    let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| told.join("; "))
+    let mistakes: Vec<String> = mistakes.collect();
+    (!mistakes.is_empty()).then(|| mistakes.join("; "))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::cli::{Failure, failed, refused, say, socket};
 use crate::config::Config;
 use crate::domain::ids::LeadId;
 use crate::domain::order::OrderState;
-use crate::flows::orders::Wish;
+use crate::flows::orders::OrderAction;
 use crate::flows::orders::order_emails::OrderEmails;
 use crate::outside::clock::Clock;
 use crate::store::Store;
@@ -103,7 +103,7 @@ impl Args {
     }
 
     async fn look(&self, store: &Store, emails: OrderEmails) -> Result<Value, Failure> {
-        let (order_id, wish) = match self {
+        let (order_id, action) = match self {
             Args::List { state, .. } => {
                 let search = Search::of_state(state.clone());
                 return orders::list(store, search).await.map_err(refused);
@@ -111,17 +111,17 @@ impl Args {
             Args::Show { order_id } => {
                 return orders::show(store, order_id).await.map_err(refused);
             }
-            Args::Refulfil { order_id } => (order_id, Wish::Refulfil),
-            Args::Resend { order_id } => (order_id, Wish::Resend),
-            Args::Refund { order_id } => (order_id, Wish::Refund),
-            Args::Delete { order_id } => (order_id, Wish::Delete),
+            Args::Refulfil { order_id } => (order_id, OrderAction::Refulfil),
+            Args::Resend { order_id } => (order_id, OrderAction::Resend),
+            Args::Refund { order_id } => (order_id, OrderAction::Refund),
+            Args::Delete { order_id } => (order_id, OrderAction::Delete),
             Args::Attach { order_id, lead_id } => {
                 let lead = LeadId::parse(lead_id);
                 let lead = lead.ok_or_else(|| failed(leads::NO_LEAD))?;
-                (order_id, Wish::Attach(lead))
+                (order_id, OrderAction::Attach(lead))
             }
         };
-        let done = orders::carry_out(store, order_id, wish, emails, Clock::System.now());
+        let done = orders::carry_out(store, order_id, action, emails, Clock::System.now());
         done.await.map_err(refused)
     }
 

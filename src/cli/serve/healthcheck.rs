@@ -85,8 +85,8 @@ fn is_starting(health: &Value) -> bool {
 }
 
 fn obstacles(health: &Value) -> Vec<Obstacle> {
-    let told = health["sales"]["obstacles"].as_array();
-    let codes = told.into_iter().flatten();
+    let obstacles = health["sales"]["obstacles"].as_array();
+    let codes = obstacles.into_iter().flatten();
     codes
         .filter_map(|one| Obstacle::parse(one["code"].as_str()?))
         .collect()

@@ -18,7 +18,7 @@ pub const TIER: Tier = Tier::Fresh;
 pub struct TestPurchase {
     pub title: Option<String>,
     pub markdown: String,
-    /// What was told, signed and settled, in this order.
+    /// What was quoted, signed and settled, in this order.
     pub receipt: Vec<(&'static str, String)>,
 }
 
@@ -37,7 +37,7 @@ pub async fn buy(app: &Shared, target_url: &str) -> Result<TestPurchase, Refusal
         bought.map_err(|error| error.to_string())
     });
     let bought: Result<_, String> = bought.await.map_err(|_| Refusal::of(Code::Overloaded))?;
-    let bought = bought.map_err(|told| failed(&told))?;
+    let bought = bought.map_err(|message| failed(&message))?;
     let body: Value = serde_json::from_slice(&bought.reply.body).unwrap_or_default();
     let settlement = bought
         .paid
@@ -46,10 +46,10 @@ pub async fn buy(app: &Shared, target_url: &str) -> Result<TestPurchase, Refusal
     let (Some(paid), Some(settlement), Some(markdown)) =
         (&bought.paid, settlement, body["markdown"].as_str())
     else {
-        let told = body["error"]["message"]
+        let message = body["error"]["message"]
             .as_str()
             .unwrap_or("the response is not a page");
-        return Err(failed(told));
+        return Err(failed(message));
     };
     let (offer, signed) = (&paid.choice.requirements, &paid.payment.authorization);
     Ok(TestPurchase {
@@ -68,10 +68,10 @@ pub async fn buy(app: &Shared, target_url: &str) -> Result<TestPurchase, Refusal
     })
 }
 
-fn failed(told: &str) -> Refusal {
-    let told = told.trim_end_matches('.');
+fn failed(message: &str) -> Refusal {
+    let message = message.trim_end_matches('.');
     Refusal::new(
         Code::InvalidTarget,
-        format!("The test purchase failed, and nothing was charged: {told}."),
+        format!("The test purchase failed, and nothing was charged: {message}."),
     )
 }

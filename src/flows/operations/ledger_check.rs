@@ -80,7 +80,7 @@ pub async fn check(app: &Shared, day: u64) -> Result<LedgerCheck, Refusal> {
     })?;
     let span = Span {
         token: app.config.payment.asset,
-        vault: app.config.payment.pay_to,
+        pay_to: app.config.payment.pay_to,
         from: UnixSeconds::of_day(day),
         to: UnixSeconds::of_day(day.saturating_add(1)),
     };
@@ -185,8 +185,8 @@ async fn compare(
     let foreign: Vec<u64> = foreign.collect();
     let mut ledger_check = LedgerCheck {
         at: app.now().0,
-        vault_transfers: income.transfers.len() as u64,
-        vault_units: income.transfers.iter().map(|(_, units)| units).sum(),
+        received_transfers: income.transfers.len() as u64,
+        received_units: income.transfers.iter().map(|(_, units)| units).sum(),
         foreign_transfers: foreign.len() as u64,
         foreign_units: foreign.iter().sum(),
         balance_units: income.balance,
@@ -230,7 +230,7 @@ async fn arrived(
     match chain.written(hash, app.now()).await.map_err(unavailable)? {
         Written::Deep { logs, .. } => Ok(logs
             .iter()
-            .filter_map(|log| paid_in(log, span.token, span.vault))
+            .filter_map(|log| paid_in(log, span.token, span.pay_to))
             .map(|amount| amount.units())
             .sum()),
         Written::Missing | Written::Failed | Written::Shallow { .. } => Ok(0),

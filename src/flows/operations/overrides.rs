@@ -88,7 +88,7 @@ pub(super) async fn put_in_force(
 }
 
 /// Puts the console's values in force at start.
-pub async fn take_up(app: &Shared) -> Result<(), StoreError> {
+pub async fn restore(app: &Shared) -> Result<(), StoreError> {
     let values = app.store.read(Snapshot::overrides).await?;
     if !values.is_empty() {
         let configured = app.configured();

@@ -22,7 +22,7 @@ pub async fn set(app: &Shared, is_paused: bool) -> Result<Option<UnixSeconds>, S
 }
 
 /// Restores the pause at start.
-pub async fn take_up(app: &Shared) -> Result<(), StoreError> {
+pub async fn restore(app: &Shared) -> Result<(), StoreError> {
     let since = app.store.read(|snapshot| snapshot.paused_since()).await?;
     app.health.note_paused(since);
     if since.is_some() {

@@ -60,7 +60,7 @@ pub async fn work_off(app: &Shared, rows: Vec<Due>) -> Result<(), StoreError> {
         let (Ok(place), false) = (place, app.health.is_stopping()) else {
             return Ok(());
         };
-        if let Some(job) = take_up(app, due).await? {
+        if let Some(job) = lease(app, due).await? {
             app.crash_point("order_taken");
             app.tasks.spawn(run(job, place));
         }
@@ -91,7 +91,7 @@ pub async fn free_leases(app: &Shared) -> Result<usize, StoreError> {
         .await
 }
 
-async fn take_up(app: &Shared, due: Due) -> Result<Option<Job>, StoreError> {
+async fn lease(app: &Shared, due: Due) -> Result<Option<Job>, StoreError> {
     let (id, now, lease_until) = (OrderId(due.id()), app.now(), lease_until(app));
     let taken = app.store.write(move |tables| {
         tables.unschedule(due)?;

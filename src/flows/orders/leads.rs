@@ -87,7 +87,7 @@ fn alike(
 
 /// Whether two leads with the same product, contact and targets are equal in all other fields.
 fn says_the_same(one: &Lead, other: &Lead) -> bool {
-    let told = |lead: &Lead| {
+    let contents = |lead: &Lead| {
         let texts = [
             &lead.level,
             &lead.name,
@@ -98,7 +98,7 @@ fn says_the_same(one: &Lead, other: &Lead) -> bool {
         ];
         (texts.map(String::clone), lead.quote.clone())
     };
-    told(one) == told(other)
+    contents(one) == contents(other)
 }
 
 fn first_notice(event: [u8; 16], now: UnixSeconds) -> NoticeRecord {

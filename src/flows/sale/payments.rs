@@ -196,7 +196,7 @@ pub fn apply(
     }
     match &payment.state {
         State::Settled { transaction, .. } => {
-            tables.book(payment, now)?;
+            tables.add_to_ledger(payment, now)?;
             tables.list_purchase(key, payment)?;
             let answer_end = now.plus(REDELIVERY_SECONDS.max(CREDIT_SECONDS));
             payment.delivery.is_owed = true;

@@ -33,8 +33,8 @@ fn waiting_ends(app: &Shared) -> Instant {
 async fn settle_until(app: &Shared, stored: Stored, end: Instant) -> Outcome {
     let (reservation, request, attempt, members) = stored.into_parts();
     let key = reservation.key();
-    let told = send(app, (reservation, end), request, attempt);
-    let mut advanced = match tokio::time::timeout_at(end, told).await {
+    let outcome = send(app, (reservation, end), request, attempt);
+    let mut advanced = match tokio::time::timeout_at(end, outcome).await {
         Ok(Ok(Ok(Some(advanced)))) => advanced,
         Ok(Ok(Ok(None))) => return Err(internal("a payment record is missing", &key)),
         // The record still says that settle may have been sent, so the next start resolves it.
@@ -79,7 +79,7 @@ fn send(
     request: PaymentRequest,
     attempt: Attempt,
 ) -> OutcomeReceiver {
-    let (tell, told) = oneshot::channel();
+    let (tell, outcome) = oneshot::channel();
     let app_in_task = app.clone();
     app.tasks.spawn(async move {
         let app = app_in_task;
@@ -90,7 +90,7 @@ fn send(
             .await;
         let settlement = match settlement {
             Settlement::Failed { reason } => confirmed(&app, reservation.key(), reason).await,
-            told => told,
+            settlement => settlement,
         };
         app.crash_point("settled");
         let event = match event(settlement) {
@@ -113,7 +113,7 @@ fn send(
         drop(reservation);
         let _ = tell.send(advanced);
     });
-    told
+    outcome
 }
 
 /// A definite refusal, checked on chain if configured: a facilitator may refuse for lack of funds although its own

@@ -102,7 +102,7 @@ pub fn enter(
     match claim(payment, transaction, UnixSeconds(*at)) {
         Some(claim) if network == Network(claim.network) => {
             tables.put_unverified(&UnverifiedSettlement {
-                next_look: claim.told_at.saturating_add(FIRST_LOOK_SECONDS),
+                next_look: claim.reported_at.saturating_add(FIRST_LOOK_SECONDS),
                 key,
                 claim,
             })
@@ -112,7 +112,11 @@ pub fn enter(
 }
 
 /// The lookup for a payment, by the signed terms.
-fn claim(payment: &Payment, transaction: &str, told_at: UnixSeconds) -> Option<SettlementClaim> {
+fn claim(
+    payment: &Payment,
+    transaction: &str,
+    reported_at: UnixSeconds,
+) -> Option<SettlementClaim> {
     let terms: PaymentRequirements = serde_json::from_slice(&payment.requirements)
         .inspect_err(|error| {
             tracing::error!(%error, "settlement cannot be verified: its terms are unreadable");
@@ -128,7 +132,7 @@ fn claim(payment: &Payment, transaction: &str, told_at: UnixSeconds) -> Option<S
         valid_before: payment.valid_before().0,
         since: payment.created_at,
         transaction: transaction.to_owned(),
-        told_at: told_at.0,
+        reported_at: reported_at.0,
     })
 }
 
@@ -148,7 +152,7 @@ fn claimed(claim: &SettlementClaim) -> Claimed {
         },
         // An unreadable one is treated as missing.
         transaction: TransactionHash::parse(&claim.transaction).unwrap_or(TransactionHash([0; 32])),
-        told_at: UnixSeconds(claim.told_at),
+        reported_at: UnixSeconds(claim.reported_at),
     }
 }
 
@@ -216,9 +220,9 @@ pub async fn sweep(app: &Shared) -> Result<(), StoreError> {
 
 /// Settlements reported within an hour of the first.
 fn one_group(mut rows: Vec<UnverifiedSettlement>) -> Vec<UnverifiedSettlement> {
-    let first = rows.iter().map(|row| row.claim.told_at).min();
+    let first = rows.iter().map(|row| row.claim.reported_at).min();
     let until = first.unwrap_or(0).saturating_add(GROUP_SECONDS);
-    rows.retain(|row| row.claim.told_at <= until);
+    rows.retain(|row| row.claim.reported_at <= until);
     rows
 }
 
@@ -260,7 +264,7 @@ fn settle_row(
 ) -> Result<(), StoreError> {
     tables.drop_unverified(&row)?;
     if matches!(verdict, Verdict::Shallow | Verdict::Open) {
-        let age = now.since(UnixSeconds(row.claim.told_at));
+        let age = now.since(UnixSeconds(row.claim.reported_at));
         let pause = (age / 2).clamp(LOOK_SECONDS_MIN, LOOK_SECONDS_MAX);
         return tables.put_unverified(&UnverifiedSettlement {
             next_look: now.plus(pause).0,
@@ -392,12 +396,12 @@ pub async fn refresh(app: &Shared) -> Result<(), StoreError> {
 pub fn status(app: &Shared) -> SettlementStatus {
     let found = lock(&app.settlement_checks.found);
     let summary = found.summary;
-    let age = |told_at| app.now().since(UnixSeconds(told_at));
+    let age = |reported_at| app.now().since(UnixSeconds(reported_at));
     let status = match () {
         () if chain(app).is_none() => "not_configured",
         () if summary.missing_lately > 0 => "contradicted",
         () if summary
-            .oldest_told_at
+            .oldest_reported_at
             .is_some_and(|at| age(at) > BEHIND_SECONDS) =>
         {
             "behind"
@@ -434,11 +438,11 @@ pub async fn before_delivery(
     let Some(claim) = claim.filter(|claim| network(app) == Some(Network(claim.network))) else {
         return Event::SettleUnknown;
     };
-    let Some(told) = wait(app, key, claim) else {
+    let Some(verdict) = wait(app, key, claim) else {
         tracing::warn!("too many sales wait for the chain; settlement counts as unknown");
         return Event::SettleUnknown;
     };
-    let verdict = tokio::time::timeout_at(end, told).await;
+    let verdict = tokio::time::timeout_at(end, verdict).await;
     lock(&app.settlement_checks.waiting).remove(&key);
     match verdict {
         Ok(Ok(Verdict::Paid { transaction })) => Event::ChainUsed {
@@ -461,7 +465,7 @@ fn wait(
     key: PaymentKey,
     claim: SettlementClaim,
 ) -> Option<oneshot::Receiver<Verdict>> {
-    let (tell, told) = oneshot::channel();
+    let (tell, receiver) = oneshot::channel();
     let mut waiting = lock(&app.settlement_checks.waiting);
     if waiting.len() >= WAITING_MAX {
         return None;
@@ -469,7 +473,7 @@ fn wait(
     waiting.insert(key, Waiting { claim, tell });
     drop(waiting);
     app.settlement_checks.woken.notify_one();
-    Some(told)
+    Some(receiver)
 }
 
 /// Verifies the settlements that buyers wait for, periodically.
@@ -497,7 +501,7 @@ async fn sweep_waiting(app: &Shared) -> Result<(), StoreError> {
         .iter()
         .map(|(key, waiting)| (*key, waiting.claim.clone()))
         .collect();
-    claims.sort_by_key(|(_, claim)| claim.told_at);
+    claims.sort_by_key(|(_, claim)| claim.reported_at);
     claims.truncate(CLAIMS_MAX);
     let asked = claims.iter().map(|(_, claim)| claimed(claim)).collect();
     let Some(verdicts) = ask(app, chain, asked).await else {

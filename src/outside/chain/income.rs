@@ -18,7 +18,7 @@ const TRANSFERS_MAX: usize = 200_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     pub token: Address,
-    pub vault: Address,
+    pub pay_to: Address,
     pub from: UnixSeconds,
     pub to: UnixSeconds,
 }
@@ -28,7 +28,7 @@ pub struct Span {
 pub struct Income {
     /// Each transfer's transaction and units.
     pub transfers: Vec<(TransactionHash, u64)>,
-    /// What the vault held in the newest block that counts.
+    /// What the receiving address held in the newest block that counts.
     pub balance: u128,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn income(
     let transfers = transfers(node, span, first, end)?;
     let held = node.call_contract(
         span.token,
-        &balance_call(span.vault),
+        &balance_call(span.pay_to),
         &format!("{:#x}", deep.number),
     )?;
     let balance = word_number(&held).ok_or(ChainError::Garbled("a balance"))?;
@@ -72,14 +72,14 @@ fn transfers(
     let (mut from, mut blocks) = (first, LOG_BLOCKS);
     while from < end {
         let to = (end - 1).min(from.saturating_add(blocks - 1));
-        match node.transfers_to(span.token, span.vault, from, to) {
+        match node.transfers_to(span.token, span.pay_to, from, to) {
             Err(refusal) if refusal.is_about_size() && blocks > 1 => {
                 blocks = blocks.min(to - from + 1).div_ceil(2);
                 continue;
             }
             Err(error) => return Err(error),
             Ok(logs) => found.extend(logs.iter().filter_map(|log| {
-                let amount = paid_in(log, span.token, span.vault)?;
+                let amount = paid_in(log, span.token, span.pay_to)?;
                 Some((log.transaction, amount.units()))
             })),
         }

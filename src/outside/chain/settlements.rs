@@ -38,7 +38,7 @@ pub struct Claimed {
     pub inquiry: Inquiry,
     pub transaction: TransactionHash,
     /// When it was reported.
-    pub told_at: UnixSeconds,
+    pub reported_at: UnixSeconds,
 }
 
 /// What the chain says of a reported settlement.
@@ -119,7 +119,7 @@ pub(super) fn verdicts(
         .iter()
         .map(|claim| match logs.verdict(claim, deep.number) {
             Quick::Known(verdict) => Ok(verdict),
-            Quick::Absent if head.time < claim.told_at.plus(ABSENT_AFTER_SECONDS) => {
+            Quick::Absent if head.time < claim.reported_at.plus(ABSENT_AFTER_SECONDS) => {
                 Ok(Verdict::Open)
             }
             Quick::Absent | Quick::Unclear if singly_left == 0 => Ok(Verdict::Open),
@@ -148,7 +148,7 @@ fn range(
         Some(number) => number,
         None => block_before(node, since, head)?,
     };
-    let last = claims.iter().map(|claim| claim.told_at.0).max();
+    let last = claims.iter().map(|claim| claim.reported_at.0).max();
     let until = UnixSeconds(last.unwrap_or(head.time.0)).plus(UNTIL_SECONDS);
     let to = match head.time > until {
         true => around(node, until, head, (2 * UNTIL_BLOCKS, UNTIL_BLOCKS))?.1,

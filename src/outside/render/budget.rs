@@ -93,12 +93,12 @@ impl Budget {
     }
 
     /// Counts bytes that a site has sent, before they are passed on.
-    pub fn take_down(&self, bytes: usize) -> Result<(), Spent> {
+    pub fn count_received(&self, bytes: usize) -> Result<(), Spent> {
         within(&self.down_bytes, bytes, self.limits.down_bytes_max)
     }
 
     /// Counts bytes that go to a site, before they are passed on.
-    pub fn take_up(&self, bytes: usize) -> Result<(), Spent> {
+    pub fn count_sent(&self, bytes: usize) -> Result<(), Spent> {
         within(&self.up_bytes, bytes, self.limits.up_bytes_max)
     }
 
@@ -165,11 +165,11 @@ mod tests {
             "a fifth request"
         );
         assert_eq!(
-            (budget.take_down(10), budget.take_down(1)),
+            (budget.count_received(10), budget.count_received(1)),
             (Ok(()), Err(Spent))
         );
         assert_eq!(
-            (budget.take_up(6), budget.take_up(0)),
+            (budget.count_sent(6), budget.count_sent(0)),
             (Err(Spent), Err(Spent))
         );
     }

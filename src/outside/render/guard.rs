@@ -334,15 +334,15 @@ async fn tunnel(
     let (mut from_browser, mut to_browser) = stream.split();
     let (mut from_site, mut to_site) = site.split();
     let up = async {
-        budget.take_up(rest.len()).map_err(|_| spent())?;
+        budget.count_sent(rest.len()).map_err(|_| spent())?;
         to_site.write_all(rest).await?;
         copy(&mut from_browser, &mut to_site, |bytes| {
-            budget.take_up(bytes).is_ok()
+            budget.count_sent(bytes).is_ok()
         })
         .await
     };
     let down = copy(&mut from_site, &mut to_browser, |bytes| {
-        budget.take_down(bytes).is_ok()
+        budget.count_received(bytes).is_ok()
     });
     tokio::try_join!(up, down).map(drop)
 }
@@ -354,7 +354,7 @@ async fn exchange(
     mut site: TcpStream,
     (head, rest, body_bytes): (&[u8], &[u8], u64),
 ) -> io::Result<()> {
-    budget.take_up(head.len()).map_err(|_| spent())?;
+    budget.count_sent(head.len()).map_err(|_| spent())?;
     site.write_all(head).await?;
     let mut left = body_bytes;
     let mut first = rest;
@@ -372,7 +372,7 @@ async fn exchange(
         }
         // What lies behind the body is no second request: the connection ends with the response.
         let taken = usize::try_from(left).unwrap_or(usize::MAX).min(read.len());
-        budget.take_up(taken).map_err(|_| spent())?;
+        budget.count_sent(taken).map_err(|_| spent())?;
         site.write_all(&read[..taken]).await?;
         left -= taken as u64;
     }
@@ -380,14 +380,14 @@ async fn exchange(
         return answer(&mut stream, 502, "no response").await;
     };
     budget
-        .take_down(head.len() + rest.len())
+        .count_received(head.len() + rest.len())
         .map_err(|_| spent())?;
     let (mut from_browser, mut to_browser) = stream.split();
     to_browser.write_all(&head).await?;
     to_browser.write_all(&rest).await?;
     let mut ignored = [0; 256];
     tokio::select! {
-        copied = copy(&mut site, &mut to_browser, |bytes| budget.take_down(bytes).is_ok()) => copied,
+        copied = copy(&mut site, &mut to_browser, |bytes| budget.count_received(bytes).is_ok()) => copied,
         // The browser has left.
         () = async { while !matches!(from_browser.read(&mut ignored).await, Ok(0) | Err(_)) {} } => Ok(()),
     }

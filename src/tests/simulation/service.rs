@@ -228,8 +228,8 @@ impl Service {
         read.await.ok().flatten()
     }
 
-    /// The whole book, and what is due for it.
-    pub(super) async fn book(
+    /// All payments, and what is due for them.
+    pub(super) async fn payments(
         &self,
     ) -> Result<(HashMap<PaymentKey, Payment>, Vec<Due>), StoreError> {
         let read = self.app.store.read(|snapshot| {

@@ -112,7 +112,7 @@ fn add_settlements(check: &mut Value, app: &App, standing: &verify_settlement::S
     let age = |at| app.now().since(UnixSeconds(at));
     check["verify_settlement"] = app.config.payment.verify_settlement.name().into();
     check["unverified"] = summary.unverified.into();
-    check["oldest_unverified_seconds"] = summary.oldest_told_at.map(age).into();
+    check["oldest_unverified_seconds"] = summary.oldest_reported_at.map(age).into();
     check["contradicted_in_24_hours"] = summary.missing_lately.into();
     check["contradicted"] = summary.missing.into();
     check["contradicted_usdc"] = Amount::from_units(summary.missing_units).to_string().into();

@@ -10,7 +10,7 @@ use crate::domain::code::Code;
 use crate::domain::ids::LeadId;
 use crate::domain::refusal::Refusal;
 use crate::flows::operations::{overrides, pause, reload, self_test};
-use crate::flows::orders::Wish;
+use crate::flows::orders::OrderAction;
 use crate::flows::orders::order_emails::OrderEmails;
 use crate::flows::sale::unknown;
 
@@ -127,12 +127,12 @@ pub(super) async fn run(app: &Shared, name: &str, fields: &Fields) -> Result<(),
                     "A lead's identifier begins with lead_.",
                 )
             })?;
-            wish(app, field("order_id"), Wish::Attach(lead)).await?;
+            act_on_order(app, field("order_id"), OrderAction::Attach(lead)).await?;
         }
-        "refulfil-order" => wish(app, field("order_id"), Wish::Refulfil).await?,
-        "resend-order" => wish(app, field("order_id"), Wish::Resend).await?,
-        "refund-order" => wish(app, field("order_id"), Wish::Refund).await?,
-        "delete-order" => wish(app, field("order_id"), Wish::Delete).await?,
+        "refulfil-order" => act_on_order(app, field("order_id"), OrderAction::Refulfil).await?,
+        "resend-order" => act_on_order(app, field("order_id"), OrderAction::Resend).await?,
+        "refund-order" => act_on_order(app, field("order_id"), OrderAction::Refund).await?,
+        "delete-order" => act_on_order(app, field("order_id"), OrderAction::Delete).await?,
         "try-mail" => self_test::mail(app, field("email").to_owned()).await?,
         "try-notice" => self_test::notice(app).await?,
         "try-facilitator" => self_test::facilitator(app).await?,
@@ -157,7 +157,7 @@ async fn list(app: &Shared, id: &str, is_approved: bool) -> Result<(), Refusal> 
     done.map(drop)
 }
 
-async fn wish(app: &Shared, id: &str, wish: Wish) -> Result<(), Refusal> {
-    let done = carry_out(&app.store, id, wish, OrderEmails::of(app), app.now()).await;
+async fn act_on_order(app: &Shared, id: &str, action: OrderAction) -> Result<(), Refusal> {
+    let done = carry_out(&app.store, id, action, OrderEmails::of(app), app.now()).await;
     done.map(drop)
 }

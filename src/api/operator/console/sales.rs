@@ -215,7 +215,7 @@ async fn order(app: &Shared, id: &str) -> Result<View, Refusal> {
             ]),
             targets(&found),
             Block::Heading("Actions".to_owned()),
-            Block::Forms(wishes(&found, id)),
+            Block::Forms(actions(&found, id)),
             Block::Heading("History".to_owned()),
             trail(&found),
             sources(&found),
@@ -270,7 +270,7 @@ fn place(source: &Value) -> Cell {
 }
 
 /// The acts that the order's state allows.
-fn wishes(order: &Value, id: &str) -> Vec<Form> {
+fn actions(order: &Value, id: &str) -> Vec<Form> {
     let state = order["state"].as_str().unwrap_or_default();
     let button = |act, text: &str| Form::button(act, "order_id", id, text);
     let mut forms = Vec::new();

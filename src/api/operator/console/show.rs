@@ -160,7 +160,7 @@ impl List<'_> {
                 },
             },
             Block::Pager {
-                told: match count {
+                range: match count {
                     0 => String::new(),
                     _ => format!("{}–{last} of {count}", first + 1),
                 },

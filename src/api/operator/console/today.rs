@@ -55,7 +55,7 @@ pub(super) async fn today(app: &Shared) -> Result<View, Refusal> {
             "While sales are paused, paid requests return 503 and are not charged. Paid orders are still delivered."
                 .to_owned(),
         ),
-        Block::Forms(vec![brake(app)]),
+        Block::Forms(vec![pause_form(app)]),
     ]);
     Ok(View::new("Today", blocks))
 }
@@ -282,7 +282,7 @@ fn renders(app: &Shared) -> Vec<Block> {
     ]
 }
 
-fn brake(app: &Shared) -> Form {
+fn pause_form(app: &Shared) -> Form {
     let form = |act, button: &str| Form {
         act,
         fields: Vec::new(),

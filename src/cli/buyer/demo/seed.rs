@@ -155,7 +155,7 @@ fn sale(tables: &mut Tables<'_>, number: u8, at: UnixSeconds) -> Result<(), Stor
         changed_at: at.0,
         delivery: Delivery::default(),
     };
-    tables.book(&payment, at)?;
+    tables.add_to_ledger(&payment, at)?;
     payment.answer = None;
     let key = PaymentKey(hash("key"));
     tables.list_purchase(key, &payment)?;
