@@ -2,6 +2,7 @@
 //! any socket is opened. Only this folder reads the environment.
 
 pub mod file;
+mod resolved;
 pub mod settings;
 mod sources;
 mod suggest;
@@ -44,7 +45,8 @@ pub use llm::Llm;
 pub use orders::Orders;
 pub use payment::{FacilitatorAt, FacilitatorAuth, Payment, VerifySettlement};
 pub use render::{Render, RenderUnit};
-pub use sources::{Origin, Resolved};
+pub use resolved::Resolved;
+pub use sources::Origin;
 pub use supervisor::{Supervisor, journal_listens, log_filter, wants_colour};
 pub use tls::{CertificateSource, Tls};
 pub use values::{ConfigError, Secret};
