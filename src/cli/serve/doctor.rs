@@ -1,7 +1,10 @@
 //! `context402 doctor`: checks the service's environment, one line per check, with the fix for each failure. It changes
 //! nothing and pays nothing.
 
+mod browser;
+pub(in crate::cli::serve) mod payment;
 mod sandbox;
+mod tls;
 
 use std::fmt;
 use std::io::IsTerminal as _;
@@ -15,30 +18,19 @@ use crate::cli::list::Format;
 use crate::cli::serve::healthcheck;
 use crate::cli::{ConfigFile, Failure, failed, run_async, say, socket};
 use crate::config::mail::Way;
-use crate::config::{
-    CertificateSource, Coin, Config, FacilitatorAt, Gas, RenderUnit, Tls, wants_colour,
-};
+use crate::config::{CertificateSource, Config, FacilitatorAt, wants_colour};
 use crate::domain::bundle::Bundle;
-use crate::domain::caa;
 use crate::domain::figures::size;
-use crate::domain::time::{DAY_SECONDS, UnixSeconds};
-use crate::flows::operations::certificates;
-use crate::flows::operations::health::NO_CHAIN;
-use crate::outside::chain::Chain;
+use crate::domain::time::UnixSeconds;
 use crate::outside::clock::Clock;
-use crate::outside::facilitator::Facilitator;
 use crate::outside::mailer::MailError;
-use crate::outside::network::{ForbiddenHosts, NameServers, Network, NetworkSettings};
 use crate::outside::probe;
-use crate::outside::web::{Web, WebSettings};
 use crate::store;
 
 /// Payments have a validity window: with a larger clock error, valid ones are refused.
 const SKEW_SECONDS_MAX: u64 = 10;
 /// The label of our own host name among those that are resolved.
 const OWN_NAME: &str = "base_url DNS";
-/// Kinds of payments that are listed in place of the one that is missing.
-const KINDS_SHOWN_MAX: usize = 8;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
@@ -95,27 +87,27 @@ impl Args {
         let mut clocks = Vec::new();
         tell(("base_url", base_url(&config, &mut clocks)))?;
         if let Some(tls) = &config.tls {
-            tell(("certificate", certificate(tls, Clock::System.now())))?;
-            tell(("plain http", plain_http(tls)))?;
+            tell(("certificate", tls::certificate(tls, Clock::System.now())))?;
+            tell(("plain http", tls::plain_http(tls)))?;
             if matches!(tls.source, CertificateSource::Acme { .. }) {
-                tell(("CAA records", authority(&config, &tls.name)?))?;
+                tell(("CAA records", tls::authority(&config, &tls.name)?))?;
             }
         }
         if let FacilitatorAt::Url(url) = &config.payment.facilitator {
             if let Ok(probed) = probe::get(url) {
                 clocks.extend(probed.date);
             }
-            tell(("facilitator", ask(facilitator(&config, url))?))?;
+            tell(("facilitator", ask(payment::facilitator(&config, url))?))?;
         }
         if let Some(render) = &config.render {
             let found = match &render.unit {
                 // The socket's client has a runtime of its own, which none may start within another.
-                Some(unit) => unit_browser(&config, unit),
-                None => ask(browser(&config, render.jit))?,
+                Some(unit) => browser::unit_browser(&config, unit),
+                None => ask(browser::browser(&config, render.jit))?,
             };
             tell(("browser", found))?;
         }
-        tell(("chain", ask(chain(&config))?))?;
+        tell(("chain", ask(payment::chain(&config))?))?;
         tell(("clock", clock(Clock::System.now(), &clocks)))?;
         tell(("signing", signing(&config)))?;
         tell(("bundles", bundles(&config)))?;
@@ -284,89 +276,6 @@ pub(in crate::cli::serve) fn name(host: &str) -> Finding {
     }
 }
 
-/// The certificate that is served.
-fn certificate(tls: &Tls, now: UnixSeconds) -> Finding {
-    let facts = match certificates::stored(tls) {
-        Ok(Some(pair)) => pair.certificate,
-        Ok(None) => {
-            return Note(
-                "none yet: try an order with `context402 tls test`, then start the service"
-                    .to_owned(),
-            );
-        }
-        Err(error) => return Bad(error),
-    };
-    let left = facts.not_after.since(now);
-    let text = format!(
-        "for {}, by {}, {} days left",
-        facts.names.join(", "),
-        facts.issuer,
-        left / DAY_SECONDS
-    );
-    match () {
-        () if now < facts.not_before => Bad(format!("{text}, not valid yet: check the clock")),
-        () if left == 0 => Bad(format!("{text}: it has expired; see `context402 tls show`")),
-        () if now >= facts.renew_at() => Note(format!("{text}: its renewal is due")),
-        () => Good(text),
-    }
-}
-
-/// Whether the plain port leads to HTTPS.
-fn plain_http(tls: &Tls) -> Finding {
-    let Some(address) = tls.http_listen else {
-        return Note(
-            "tls.http_listen is off: http:// addresses do not lead to https://".to_owned(),
-        );
-    };
-    let url = format!("http://{}:{}/", tls.name, address.port());
-    match probe::get(&url) {
-        Ok(probed) if probed.status == 308 => Good(format!("{url} redirects to https")),
-        Ok(probed) => Bad(format!(
-            "{url} returns {}, not a redirect: another server has the port",
-            probed.status
-        )),
-        Err(error) => Note(format!("{url} does not respond: {error}")),
-    }
-}
-
-/// Whether the name's CAA records let the authority issue.
-fn authority(config: &Config, name: &str) -> Result<Finding, Failure> {
-    let servers = match config.lab.name_server {
-        Some(server) => NameServers::Only(vec![server]),
-        None => NameServers::System,
-    };
-    let records = match run_async(2, async { Ok(probe::caa(name, servers).await) })? {
-        Ok(records) if records.is_empty() => {
-            return Ok(Good(format!("{name} has none: any authority may issue")));
-        }
-        Ok(records) => records,
-        Err(error) => return Ok(Note(format!("{name}: {error}"))),
-    };
-    let directory = certificates::directory(&config.lab);
-    let probed = match roots(config) {
-        Ok(roots) => probe::get_trusting(directory, roots.as_deref()),
-        Err(error) => return Ok(Bad(format!("lab.acme_root cannot be read: {error}"))),
-    };
-    let document: Value = match probed {
-        Ok(probed) => serde_json::from_slice(&probed.body).unwrap_or_default(),
-        Err(error) => return Ok(Note(format!("{directory} does not respond: {error}"))),
-    };
-    let names = document["meta"]["caaIdentities"].as_array();
-    let names = names.into_iter().flatten().filter_map(Value::as_str);
-    let names: Vec<String> = names.map(str::to_owned).collect();
-    let Some(first) = names.first() else {
-        return Ok(Note(format!(
-            "{name} has CAA records, but {directory} does not say which authority name they must contain"
-        )));
-    };
-    Ok(match caa::check(&records, &names) {
-        Ok(()) => Good(format!("{name} allows {}", names.join(", "))),
-        Err(reason) => Bad(format!(
-            "{name}: {reason}. Certificates come from {first}: add `{name}. CAA 0 issue \"{first}\"` to the DNS zone"
-        )),
-    })
-}
-
 /// What is trusted in place of the public authorities, in a lab.
 pub(in crate::cli::serve) fn roots(config: &Config) -> std::io::Result<Option<Vec<u8>>> {
     let file = config.lab.acme_root.as_deref();
@@ -410,75 +319,6 @@ pub(in crate::cli::serve) fn ask(asked: impl Future<Output = Finding>) -> Result
     run_async(2, async { Ok(asked.await) })
 }
 
-pub(in crate::cli::serve) async fn facilitator(config: &Config, url: &str) -> Finding {
-    let client = app::facilitator_settings(config, url)
-        .map_err(|error| error.to_string())
-        .and_then(|settings| Facilitator::new(settings).map_err(|error| error.to_string()));
-    let client = match client {
-        Ok(client) => client,
-        Err(error) => return Bad(error),
-    };
-    let network = config.payment.network;
-    match client.supported(Clock::System.now()).await {
-        Err(error) => Bad(error.to_string()),
-        Ok(supported) if supported.takes_exact_on(network) => {
-            Good(format!("{url} supports exact payments on {network}"))
-        }
-        Ok(supported) => {
-            let kinds = supported.kinds.iter();
-            let mut kinds: Vec<String> = kinds
-                .map(|kind| format!("{} on {}", kind.scheme, kind.network))
-                .take(KINDS_SHOWN_MAX)
-                .collect();
-            kinds.dedup();
-            Bad(format!(
-                "{url} does not support exact payments on {network}, but {}: choose another facilitator, or set \
-                 payment.network and its payment.asset",
-                match kinds.is_empty() {
-                    true => "nothing".to_owned(),
-                    false => kinds.join(", "),
-                }
-            ))
-        }
-    }
-}
-
-async fn chain(config: &Config) -> Finding {
-    let chain = match app::chain(config) {
-        Ok(Some(chain)) => chain,
-        Ok(None) => {
-            return Note(NO_CHAIN.to_owned());
-        }
-        Err(error) => return Bad(error.to_string()),
-    };
-    match chain.gas_price().await {
-        Err(error) => Bad(error.to_string()),
-        Ok(price) => {
-            let found = format!("{} at {} gwei", config.payment.network, price.gwei());
-            coin(config, &chain, found).await
-        }
-    }
-}
-
-async fn coin(config: &Config, chain: &Chain, found: String) -> Finding {
-    let Gas::Live {
-        coin: Coin::Feed { address, age_max },
-        ..
-    } = config.guard.gas
-    else {
-        return Good(found);
-    };
-    match chain
-        .coin_price(address, age_max, Clock::System.now())
-        .await
-    {
-        Ok(price) => Good(format!("{found}, native coin at {} USDC", price.as_usdc())),
-        Err(error) => Bad(format!(
-            "{found}; the native coin's price is unknown: {error}"
-        )),
-    }
-}
-
 /// Compares our clock with the Date headers of upstreams.
 fn clock(now: UnixSeconds, others: &[UnixSeconds]) -> Finding {
     let apart = |other: &UnixSeconds| now.since(*other).max(other.since(now));
@@ -490,75 +330,6 @@ fn clock(now: UnixSeconds, others: &[UnixSeconds]) -> Finding {
             seconds(apart)
         )),
         Some(apart) => Good(format!("{} off from other servers", seconds(apart))),
-    }
-}
-
-/// Renders a built-in page in a child process.
-async fn browser(config: &Config, has_jit: bool) -> Finding {
-    let jit = if has_jit { "with" } else { "without" };
-    let checked = async {
-        let web = Web::new(
-            WebSettings::new(app::user_agent(config)),
-            Network::new(
-                NetworkSettings::default(),
-                NameServers::System,
-                Default::default(),
-                ForbiddenHosts::default(),
-            )?,
-        )?;
-        let renderer = app::renderer(config, &web)?.ok_or("no browser")?;
-        let guard = renderer.start(None, None)?;
-        let checked = renderer.check().await;
-        guard.abort();
-        Ok::<_, Box<dyn std::error::Error + Send + Sync>>(checked?)
-    };
-    match checked.await {
-        Ok(facts) => {
-            let text = format!(
-                "{} rendered a page, {jit} JIT, without a network",
-                facts.browser
-            );
-            match facts.sandbox {
-                Some(true) => Good(format!("{text}, in its own sandbox")),
-                Some(false) => Bad(format!(
-                    "{text}, but without its sandbox: do not use this browser"
-                )),
-                None => Note(format!("{text}; its sandbox could not be looked at")),
-            }
-        }
-        Err(error) => Bad(error.to_string()),
-    }
-}
-
-/// What the running service knows of a worker that is a unit: it has the other end, and does the check.
-fn unit_browser(config: &Config, unit: &RenderUnit) -> Finding {
-    if !unit.socket.exists() {
-        return Bad(format!(
-            "{} does not exist: run `systemctl enable --now context402-browser.socket`, or install.sh --with-browser",
-            unit.socket.display()
-        ));
-    }
-    let Some(stream) = socket::connect(&config.socket) else {
-        return Note(
-            "the service is not running; the render worker loads pages through it".to_owned(),
-        );
-    };
-    match socket::get(stream, "/health") {
-        Ok(health) => {
-            let check = &health["checks"]["renderer"];
-            let text = |name: &str| check[name].as_str().map(str::to_owned);
-            match text("status").as_deref() {
-                Some("ok") => Good(format!(
-                    "{} answers from context402-browser.service, without a network",
-                    text("browser").unwrap_or_else(|| "a browser".to_owned())
-                )),
-                Some("unknown") => Note("the browser was not tried yet".to_owned()),
-                _ => Bad(text("trouble").unwrap_or_else(|| {
-                    "the running service has no browser: restart it to apply the changed configuration".to_owned()
-                })),
-            }
-        }
-        Err(failure) => Bad(format!("no health report: {failure}")),
     }
 }
 

@@ -259,7 +259,7 @@ fn check(config: &Config) -> Result<(), Failure> {
     if let FacilitatorAt::Url(url) = &config.payment.facilitator {
         tell(
             "facilitator",
-            doctor::ask(doctor::facilitator(config, url))?,
+            doctor::ask(doctor::payment::facilitator(config, url))?,
         )?;
     }
     match bad {
