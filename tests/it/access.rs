@@ -134,11 +134,7 @@ fn two_places_that_disagree_are_refused_and_two_that_agree_are_served() {
 fn a_cheap_payment_buys_no_dear_page() {
     let rig = Rig::start();
     let payment = Wallet::new().sign(&rig, "starter");
-    let answer = rig
-        .order(ARTICLE, "deep")
-        .paid(&payment.header)
-        .send()
-        .expect(402);
+    let answer = rig.pay(&payment, ARTICLE, "deep").expect(402);
     assert_eq!(
         answer.challenge()["error"],
         "No matching payment requirements"
@@ -676,11 +672,7 @@ fn the_alias_sells_the_same_and_remembers_where_the_buyer_came_from() {
         .send()
         .expect(200);
     // Replayed at the base path it is the same purchase.
-    let again = rig
-        .order(ARTICLE, "fresh")
-        .paid(&payment.header)
-        .send()
-        .expect(200);
+    let again = rig.pay(&payment, ARTICLE, "fresh").expect(200);
     assert_eq!(again.body, answer.body);
     assert_eq!(rig.facilitator.settlements(), 1);
     let listed = rig.operator("/operator/payments").json();
@@ -722,10 +714,7 @@ fn the_facilitator_is_told_our_own_offer() {
         payload["accepted"]["extra"]["added"] = json!("by the buyer");
         payload["extra_member"] = json!({"kept": ["as", "it", "is"]});
     });
-    rig.order(ARTICLE, "fresh")
-        .paid(&payment.header)
-        .send()
-        .expect(200);
+    rig.pay(&payment, ARTICLE, "fresh").expect(200);
     let told = &rig.facilitator.settle_bodies()[0];
     assert_eq!(told["x402Version"], 2);
     assert_eq!(told["paymentPayload"], payment.payload);

@@ -193,7 +193,7 @@ fn a_tier_that_does_not_exist_is_400_on_the_sale_and_422_on_the_probes() {
         .paid(&payment.header)
         .send();
     answer.refused(400, "invalid_tier");
-    let answer = rig.order(ARTICLE, "golden").paid(&payment.header).send();
+    let answer = rig.pay(&payment, ARTICLE, "golden");
     answer.invalid("literal_error", &["body", "tier"]);
     assert_eq!(rig.facilitator.verify_calls(), 0);
 }

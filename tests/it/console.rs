@@ -502,10 +502,7 @@ fn the_console_shows_figures_charts_and_a_funnel() {
     rig.order(ARTICLE, "fresh").send().expect(402);
     let wallet = Wallet::new();
     let payment = wallet.sign(&rig, "fresh");
-    rig.order(ARTICLE, "fresh")
-        .paid(&payment.header)
-        .send()
-        .expect(200);
+    rig.pay(&payment, ARTICLE, "fresh").expect(200);
     rig.order(ARTICLE, "fresh")
         .paid("no payment")
         .send()
@@ -611,10 +608,7 @@ fn payments_are_found_by_payer_transaction_and_target() {
     let rig = rig();
     let wallet = Wallet::new();
     let payment = wallet.sign(&rig, "fresh");
-    rig.order(ARTICLE, "fresh")
-        .paid(&payment.header)
-        .send()
-        .expect(200);
+    rig.pay(&payment, ARTICLE, "fresh").expect(200);
     let console = SignedIn::open(&rig);
     let list = rig.operator("/operator/payments").json();
     let sold = &list["payments"][0];
@@ -655,7 +649,7 @@ fn the_payments_show_what_was_refused() {
     assert!(console.get(payments).text().contains(empty));
     let wallet = Wallet::new();
     let other = wallet.sign(&rig, "basic");
-    let refused = rig.order(ARTICLE, "fresh").paid(&other.header).send();
+    let refused = rig.pay(&other, ARTICLE, "fresh");
     let refused = refused.expect(402);
     let page = console.get(payments).text();
     let payer = wallet.address().to_string();
@@ -801,10 +795,7 @@ fn today_tells_what_was_sold_and_from_where() {
         assert!(page.contains(said), "{said}: {page}");
     }
     // The same answer again is no second sale, and the next day begins anew.
-    rig.order(ARTICLE, "fresh")
-        .paid(&payment.header)
-        .send()
-        .expect(200);
+    rig.pay(&payment, ARTICLE, "fresh").expect(200);
     assert_eq!(rig.operator("/operator/today").json()["ledger"]["sales"], 1);
     rig.pass(86_400);
     assert_eq!(rig.operator("/operator/today").json()["ledger"]["sales"], 0);
@@ -817,11 +808,7 @@ fn a_paused_service_charges_nobody_until_it_goes_on() {
     let mut rig = rig();
     let wallet = Wallet::new();
     let earlier = wallet.sign(&rig, "fresh");
-    let sold = rig
-        .order(ARTICLE, "fresh")
-        .paid(&earlier.header)
-        .send()
-        .expect(200);
+    let sold = rig.pay(&earlier, ARTICLE, "fresh").expect(200);
     let payment = wallet.sign(&rig, "fresh");
     SignedIn::open(&rig)
         .act("pause", &[("confirm", "yes")])
@@ -829,7 +816,7 @@ fn a_paused_service_charges_nobody_until_it_goes_on() {
     rig.restart();
     let calls = rig.facilitator.verify_calls();
 
-    let answer = rig.order(ARTICLE, "fresh").paid(&payment.header).send();
+    let answer = rig.pay(&payment, ARTICLE, "fresh");
     assert_eq!(answer.must("retry-after"), "300");
     assert_eq!(answer.header("x-service-retry-credit"), None);
     answer.refused(503, "paused");
@@ -848,11 +835,7 @@ fn a_paused_service_charges_nobody_until_it_goes_on() {
         "nobody was asked about a payment"
     );
     // What is paid already is given again, and everything free goes on.
-    let again = rig
-        .order(ARTICLE, "fresh")
-        .paid(&earlier.header)
-        .send()
-        .expect(200);
+    let again = rig.pay(&earlier, ARTICLE, "fresh").expect(200);
     assert_eq!(again.json()["markdown"], sold.json()["markdown"]);
     rig.get("/health").expect(200);
     assert_eq!(rig.get("/health").json()["paid_enabled"], false);
@@ -861,10 +844,7 @@ fn a_paused_service_charges_nobody_until_it_goes_on() {
     assert!(page.contains("Sales are paused"), "{page}");
 
     bearer(&rig, "POST", "/operator/resume").expect(200);
-    rig.order(ARTICLE, "fresh")
-        .paid(&payment.header)
-        .send()
-        .expect(200);
+    rig.pay(&payment, ARTICLE, "fresh").expect(200);
 }
 
 #[test]

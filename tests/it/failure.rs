@@ -764,7 +764,7 @@ fn an_altered_extension_is_answered_with_a_fresh_challenge() {
         let payment = wallet
             .sign(&rig, "fresh")
             .altered(|payload| change(payload));
-        rig.order(ARTICLE, "fresh").paid(&payment.header).send()
+        rig.pay(&payment, ARTICLE, "fresh")
     };
     let body = "/extensions/bazaar/info/input/body";
     let refused = echo(&|payload| {
@@ -806,12 +806,12 @@ fn a_payment_that_was_not_taken_is_explained_in_a_sentence() {
     assert_eq!(unpaid.header("link"), None);
     // Our own checks.
     let cheap = Wallet::new().sign(&rig, "starter");
-    let answer = rig.order(ARTICLE, "fresh").paid(&cheap.header).send();
+    let answer = rig.pay(&cheap, ARTICLE, "fresh");
     assert_eq!(
         answer.expect(402).challenge()["error"],
         "No matching payment requirements"
     );
-    let answer = rig.order(ARTICLE, "fresh").paid(&cheap.header).send();
+    let answer = rig.pay(&cheap, ARTICLE, "fresh");
     assert!(explained(&answer).starts_with("The payment accepts an offer that we did not make"));
     // The facilitator's.
     let reason = "invalid_exact_evm_insufficient_balance";

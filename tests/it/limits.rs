@@ -311,10 +311,7 @@ fn a_stop_that_cannot_wait_leaves_the_sale_to_the_next_start() {
     });
     rig.facilitator.settles(Says::Honest);
     let payment = payment.expect("signed");
-    rig.order(ARTICLE, "fresh")
-        .paid(&payment.header)
-        .send()
-        .expect(200);
+    rig.pay(&payment, ARTICLE, "fresh").expect(200);
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 

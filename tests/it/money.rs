@@ -344,7 +344,7 @@ fn what_is_unknown_is_looked_at_in_the_background_until_it_is_known() {
     let wallet = Wallet::new();
     let payment = wallet.sign(&rig, "fresh");
     rig.facilitator.settles(Says::Status(500));
-    unknown(&rig.order(ARTICLE, "fresh").paid(&payment.header).send());
+    unknown(&rig.pay(&payment, ARTICLE, "fresh"));
     let states = || rig.operator("/operator/payments").json()["payments"][0]["state"].clone();
     assert_eq!(states(), "unknown");
     let calls = rig.facilitator.settle_calls();
@@ -367,10 +367,7 @@ fn what_is_unknown_is_looked_at_in_the_background_until_it_is_known() {
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     // The answer is still there for the payment that bought it, with no further call.
     let calls = rig.facilitator.settle_calls();
-    rig.order(ARTICLE, "fresh")
-        .paid(&payment.header)
-        .send()
-        .expect(200);
+    rig.pay(&payment, ARTICLE, "fresh").expect(200);
     assert_eq!(rig.facilitator.settle_calls(), calls);
     assert_eq!(rig.site.hits("/article"), 1);
 }
@@ -517,11 +514,7 @@ fn an_invalid_payment_is_402_and_does_no_work() {
     let payment = Wallet::new().sign(&rig, "fresh").altered(|payload| {
         payload["payload"]["authorization"]["from"] = json!(Wallet::new().address());
     });
-    let answer = rig
-        .order(ARTICLE, "fresh")
-        .paid(&payment.header)
-        .send()
-        .expect(402);
+    let answer = rig.pay(&payment, ARTICLE, "fresh").expect(402);
     assert_eq!(answer.challenge()["error"], "invalid_exact_evm_signature");
     assert_eq!(rig.site.requests().len(), 0);
     assert_eq!(rig.facilitator.settle_calls(), 0);

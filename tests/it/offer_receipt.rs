@@ -60,7 +60,7 @@ fn a_refused_payment_is_answered_with_the_same_signed_offer() {
     let rig = rig();
     let payment = Wallet::new().sign(&rig, "fresh");
     let payment = payment.altered(|payload| payload["accepted"]["amount"] = json!("1"));
-    let refused = rig.order(ARTICLE, "fresh").paid(&payment.header).send();
+    let refused = rig.pay(&payment, ARTICLE, "fresh");
     let unpaid = rig.order(ARTICLE, "fresh").send().expect(402);
     let offers = |answer: &Answer| {
         decoded(answer, "payment-required")["extensions"]["offer-receipt"]["info"].clone()

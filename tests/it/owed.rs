@@ -217,10 +217,7 @@ fn an_identified_second_signature_is_never_charged() {
     let rig = Rig::start();
     let wallet = Wallet::new();
     let first = wallet.sign_identified(&rig, "fresh", "order-number-0001");
-    rig.order(ARTICLE, "fresh")
-        .paid(&first.header)
-        .send()
-        .expect(200);
+    rig.pay(&first, ARTICLE, "fresh").expect(200);
     let second = wallet.sign_identified(&rig, "fresh", "order-number-0001");
     let second = rig.order(ARTICLE, "fresh").paid(&second.header);
     second.send().expect(200);

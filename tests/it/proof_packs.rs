@@ -318,11 +318,7 @@ fn a_payment_buys_the_product_it_was_signed_for() {
         .send()
         .expect(402);
     let for_report = wallet.sign_pack(&rig, "quick");
-    let answer = rig
-        .order(ARTICLE, "fresh")
-        .paid(&for_report.header)
-        .send()
-        .expect(402);
+    let answer = rig.pay(&for_report, ARTICLE, "fresh").expect(402);
     assert_eq!(answer.challenge()["accepts"][0]["amount"], amount(FRESH));
     // A quick payment is worth less than a deep one.
     rig.ask_report(FERRY, "deep", FERRY_CLAIM)

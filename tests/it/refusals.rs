@@ -68,7 +68,7 @@ fn each_refused_payment_is_listed_with_its_reason_and_counted() {
     assert_eq!(json!(what(&refused)), expected);
 
     let other = wallet.sign(&rig, "basic");
-    let unfit = rig.order(ARTICLE, "fresh").paid(&other.header).send();
+    let unfit = rig.pay(&other, ARTICLE, "fresh");
     let refused = newest(&unfit.expect(402));
     let expected = json!(["payment_required", "context", "fresh", payer]);
     assert_eq!(json!(what(&refused)), expected);

@@ -232,11 +232,7 @@ fn an_authorization_that_a_credit_holds_pays_for_nothing_else() {
     assert!(retried.text().contains("They run again."));
     assert_eq!(rig.facilitator.settle_calls(), 1);
     let anew = wallet.sign(&rig, "fresh");
-    let bought = rig
-        .order(flaky, "fresh")
-        .paid(&anew.header)
-        .send()
-        .expect(200);
+    let bought = rig.pay(&anew, flaky, "fresh").expect(200);
     assert!(bought.text().contains("They run again."));
     assert_eq!(rig.facilitator.spent(wallet.address()), 60_000);
 }
@@ -322,10 +318,7 @@ fn a_used_payment_buys_nothing_else() {
 fn the_same_authorization_in_other_bytes_is_not_given_the_answer() {
     let rig = Rig::start();
     let payment = Wallet::new().sign(&rig, "fresh");
-    rig.order(ARTICLE, "fresh")
-        .paid(&payment.header)
-        .send()
-        .expect(200);
+    rig.pay(&payment, ARTICLE, "fresh").expect(200);
     let others = [
         payment.altered(|payload| payload["note"] = json!(1)),
         payment.altered(|payload| {
@@ -341,7 +334,7 @@ fn the_same_authorization_in_other_bytes_is_not_given_the_answer() {
         }),
     ];
     for other in others {
-        let answer = rig.order(ARTICLE, "fresh").paid(&other.header).send();
+        let answer = rig.pay(&other, ARTICLE, "fresh");
         answer.refused_charged(400, "payment_replayed");
     }
     assert_eq!(
@@ -369,17 +362,14 @@ fn the_same_authorization_in_other_bytes_is_not_given_the_answer() {
 fn a_nonce_in_capitals_is_the_same_nonce() {
     let rig = Rig::start();
     let payment = Wallet::new().sign(&rig, "fresh");
-    rig.order(ARTICLE, "fresh")
-        .paid(&payment.header)
-        .send()
-        .expect(200);
+    rig.pay(&payment, ARTICLE, "fresh").expect(200);
     let other = payment.altered(|payload| {
         let nonce = &mut payload["payload"]["authorization"]["nonce"];
         let digits = nonce.as_str().expect("text")[2..].to_uppercase();
         *nonce = json!(format!("0x{digits}"));
     });
     assert_ne!(other.header, payment.header);
-    let answer = rig.order(ARTICLE, "fresh").paid(&other.header).send();
+    let answer = rig.pay(&other, ARTICLE, "fresh");
     answer.refused_charged(400, "payment_replayed");
     assert_eq!(rig.facilitator.verify_calls(), 1);
 }
@@ -428,11 +418,7 @@ fn an_answer_that_is_lost_was_still_charged_for() {
 fn a_kept_answer_outlives_a_restart() {
     let mut rig = Rig::start();
     let payment = Wallet::new().sign(&rig, "fresh");
-    let first = rig
-        .order(ARTICLE, "fresh")
-        .paid(&payment.header)
-        .send()
-        .expect(200);
+    let first = rig.pay(&payment, ARTICLE, "fresh").expect(200);
     rig.restart();
     let ask = rig.order(ARTICLE, "fresh").paid(&payment.header);
     assert_eq!(ask.send().expect(200).body, first.body);
@@ -441,12 +427,9 @@ fn a_kept_answer_outlives_a_restart() {
     }
     rig.restart();
     // The count outlives it as well.
-    let answer = rig.order(ARTICLE, "fresh").paid(&payment.header).send();
+    let answer = rig.pay(&payment, ARTICLE, "fresh");
     answer.refused_charged(400, "payment_replayed");
-    let other = rig
-        .order("http://news.sample-site.org/other", "fresh")
-        .paid(&payment.header)
-        .send();
+    let other = rig.pay(&payment, "http://news.sample-site.org/other", "fresh");
     other.refused_charged(400, "payment_replayed");
     assert_eq!(rig.facilitator.settlements(), 1);
     assert_eq!(rig.site.hits("/article"), 1);
@@ -488,7 +471,7 @@ fn a_new_signature_under_the_same_identifier_is_given_the_first_answer() {
     let wallet = Wallet::new();
     let pay = |target: &str, identifier: &str| {
         let payment = wallet.sign_identified(&rig, "fresh", identifier);
-        rig.order(target, "fresh").paid(&payment.header).send()
+        rig.pay(&payment, target, "fresh")
     };
     let first = pay(ARTICLE, ID).expect(200);
     let again = pay(ARTICLE, ID).expect(200);
@@ -519,7 +502,7 @@ fn somebody_else_s_identifier_gives_nothing() {
     let (one, other) = (Wallet::new(), Wallet::new());
     let pay = |wallet: &Wallet| {
         let payment = wallet.sign_identified(&rig, "fresh", ID);
-        rig.order(ARTICLE, "fresh").paid(&payment.header).send()
+        rig.pay(&payment, ARTICLE, "fresh")
     };
     pay(&one).expect(200);
     pay(&other).expect(200);
@@ -529,10 +512,7 @@ fn somebody_else_s_identifier_gives_nothing() {
     let stolen = other.sign_identified(&rig, "fresh", ID).altered(|payload| {
         payload["payload"]["authorization"]["from"] = json!(one.address());
     });
-    rig.order(ARTICLE, "fresh")
-        .paid(&stolen.header)
-        .send()
-        .expect(402);
+    rig.pay(&stolen, ARTICLE, "fresh").expect(402);
 }
 
 #[test]
@@ -540,18 +520,10 @@ fn an_identifier_outlives_a_restart() {
     let mut rig = Rig::start();
     let wallet = Wallet::new();
     let payment = wallet.sign_identified(&rig, "fresh", ID);
-    let first = rig
-        .order(ARTICLE, "fresh")
-        .paid(&payment.header)
-        .send()
-        .expect(200);
+    let first = rig.pay(&payment, ARTICLE, "fresh").expect(200);
     rig.restart();
     let payment = wallet.sign_identified(&rig, "fresh", ID);
-    let again = rig
-        .order(ARTICLE, "fresh")
-        .paid(&payment.header)
-        .send()
-        .expect(200);
+    let again = rig.pay(&payment, ARTICLE, "fresh").expect(200);
     assert_eq!(again.body, first.body);
     assert_eq!(rig.facilitator.settle_calls(), 1);
 }
@@ -595,7 +567,7 @@ fn an_identifier_counts_while_its_payment_is_held() {
     let flaky = "http://news.sample-site.org/flaky";
     let pay = |target: &str| {
         let payment = wallet.sign_identified(&rig, "fresh", ID);
-        rig.order(target, "fresh").paid(&payment.header).send()
+        rig.pay(&payment, target, "fresh")
     };
     pay(flaky).expect(503);
     pay(ARTICLE).refused(409, "payment_identifier_used");
@@ -612,7 +584,7 @@ fn an_identifier_leads_to_the_unknown_settlement() {
     let wallet = Wallet::new();
     let pay = |target: &str| {
         let payment = wallet.sign_identified(&rig, "fresh", ID);
-        rig.order(target, "fresh").paid(&payment.header).send()
+        rig.pay(&payment, target, "fresh")
     };
     rig.facilitator.settles(Says::Lost);
     assert_eq!(pay(ARTICLE).expect(503).code(), "settlement_unknown");

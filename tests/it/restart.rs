@@ -47,11 +47,7 @@ fn a_crash_after_the_answer_was_kept_is_reconciled() {
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     // And the buyer finds the answer with the payment that bought it.
     let payment = payment.expect("signed");
-    let answer = rig
-        .order(ARTICLE, "fresh")
-        .paid(&payment.header)
-        .send()
-        .expect(200);
+    let answer = rig.pay(&payment, ARTICLE, "fresh").expect(200);
     assert!(answer.text().contains("Boats"));
     assert_eq!(rig.site.hits("/article"), 1);
     assert_eq!(rig.facilitator.settlements(), 1);
@@ -95,16 +91,12 @@ fn a_crash_after_the_money_has_moved_charges_once_and_delivers() {
     });
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     let payment = payment.expect("signed");
-    let answer = rig
-        .order(ARTICLE, "fresh")
-        .paid(&payment.header)
-        .send()
-        .expect(200);
+    let answer = rig.pay(&payment, ARTICLE, "fresh").expect(200);
     assert_eq!(answer.settlement()["success"], true);
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     assert_eq!(rig.facilitator.settlements(), 1);
     // Nothing else is bought with it.
-    let other = rig.order(SECOND, "fresh").paid(&payment.header).send();
+    let other = rig.pay(&payment, SECOND, "fresh");
     other.refused_charged(400, "payment_replayed");
 }
 
@@ -123,10 +115,7 @@ fn a_crash_after_the_verification_owes_nothing() {
     );
     assert_eq!(rig.facilitator.settle_calls(), 0);
     let payment = payment.expect("signed");
-    rig.order(ARTICLE, "fresh")
-        .paid(&payment.header)
-        .send()
-        .expect(200);
+    rig.pay(&payment, ARTICLE, "fresh").expect(200);
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
@@ -156,10 +145,7 @@ fn a_kill_during_the_settlement_is_reconciled() {
     rig.facilitator.settles(Says::Honest);
     assert_eq!(state(&rig), "unknown");
     let payment = payment.expect("signed");
-    rig.order(ARTICLE, "fresh")
-        .paid(&payment.header)
-        .send()
-        .expect(200);
+    rig.pay(&payment, ARTICLE, "fresh").expect(200);
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     assert_eq!(rig.site.hits("/article"), 1);
 }
@@ -285,14 +271,14 @@ fn an_answer_outlives_a_long_stop() {
     let mut rig = Rig::start();
     let payment = Wallet::new().sign(&rig, "fresh");
     rig.facilitator.settles(Says::Lost);
-    let asked = rig.order(ARTICLE, "fresh").paid(&payment.header).send();
+    let asked = rig.pay(&payment, ARTICLE, "fresh");
     asked.expect(503);
     assert!(rig.stop(), "the service stops in order");
     rig.pass(2 * 24 * 3_600);
     rig.facilitator.settles(Says::Honest);
     rig.run();
     for _ in 0..3 {
-        let answer = rig.order(ARTICLE, "fresh").paid(&payment.header).send();
+        let answer = rig.pay(&payment, ARTICLE, "fresh");
         assert!(answer.expect(200).text().contains("Boats"));
         rig.work_off();
     }
@@ -306,13 +292,10 @@ fn an_unknown_settlement_never_meets_a_402() {
     let wallet = Wallet::new();
     let payment = wallet.sign(&rig, "fresh");
     rig.facilitator.settles(Says::Lost);
-    rig.order(ARTICLE, "fresh")
-        .paid(&payment.header)
-        .send()
-        .expect(503);
+    rig.pay(&payment, ARTICLE, "fresh").expect(503);
     for _ in 0..2 {
         rig.pass(3_600);
-        let answer = rig.order(ARTICLE, "fresh").paid(&payment.header).send();
+        let answer = rig.pay(&payment, ARTICLE, "fresh");
         assert_eq!(
             (answer.status, answer.code().as_str()),
             (503, "settlement_unknown"),
@@ -321,10 +304,7 @@ fn an_unknown_settlement_never_meets_a_402() {
         rig.restart();
     }
     rig.facilitator.settles(Says::Honest);
-    rig.order(ARTICLE, "fresh")
-        .paid(&payment.header)
-        .send()
-        .expect(200);
+    rig.pay(&payment, ARTICLE, "fresh").expect(200);
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
@@ -353,11 +333,7 @@ fn an_offer_of_the_last_five_minutes_is_honoured() {
         crate::harness::PAY_TO
     );
     rig.pass(101);
-    let answer = rig
-        .order(ARTICLE, "fresh")
-        .paid(&late.header)
-        .send()
-        .expect(402);
+    let answer = rig.pay(&late, ARTICLE, "fresh").expect(402);
     assert_eq!(answer.challenge()["accepts"][0]["payTo"], other_vault);
     assert_eq!(rig.facilitator.settle_calls(), 1);
 }

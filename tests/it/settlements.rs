@@ -30,7 +30,7 @@ fn before_delivery() -> Rig {
 /// A sale that the facilitator reports as settled; its payment and the transaction that it names.
 fn sell(rig: &Rig) -> (Payment, String) {
     let payment = Wallet::new().sign(rig, "fresh");
-    let sold = rig.order(ARTICLE, "fresh").paid(&payment.header).send();
+    let sold = rig.pay(&payment, ARTICLE, "fresh");
     let transaction = sold.expect(200).settlement()["transaction"].clone();
     (payment, transaction.as_str().expect("a hash").to_owned())
 }

@@ -349,7 +349,11 @@ impl Rig {
 
     /// Signs for a tier and buys a page with it.
     pub(crate) fn buy(&self, wallet: &Wallet, target_url: &str, tier: &str) -> Answer {
-        let payment = wallet.sign(self, tier);
+        self.pay(&wallet.sign(self, tier), target_url, tier)
+    }
+
+    /// Buys a page with a signed payment.
+    pub(crate) fn pay(&self, payment: &buyer::Payment, target_url: &str, tier: &str) -> Answer {
         self.order(target_url, tier).paid(&payment.header).send()
     }
 
