@@ -26,35 +26,23 @@ pub(super) async fn payments(app: &Shared, call: &Call) -> Result<View, Refusal>
         return payment(app, &key).await;
     }
     let asked = Asked::of(call);
-    let found = operator::list(&app.store, asked.search.clone());
-    let rows = show::rows(&found.await?, "payments", |payment| {
-        vec![
-            show::time(payment, "created_at"),
-            show::tag(payment, "state", tone),
-            usdc(payment),
-            sold(payment),
-            show::outward(payment, "target_url"),
-            payer(payment),
-            transaction(app, payment),
-            show::link(payment, "key", "payments"),
-        ]
-    });
+    let found = operator::list(&app.store, asked.search.clone()).await?;
     let list = List {
         view: "payments",
         searched: "Payer, transaction, target or key",
         states: &operator::PAYMENT_STATES,
         caption: "Payments, newest first",
-        head: vec![
-            "Created",
-            "State",
-            "USDC",
-            "Product",
-            "Target",
-            "Payer",
-            "Transaction",
-            "Key",
+        columns: &[
+            ("Created", &|payment| show::time(payment, "created_at")),
+            ("State", &|payment| show::tag(payment, "state", tone)),
+            ("USDC", &|payment| usdc(payment)),
+            ("Product", &|payment| sold(payment)),
+            ("Target", &|payment| show::outward(payment, "target_url")),
+            ("Payer", &|payment| payer(payment)),
+            ("Transaction", &|payment| transaction(app, payment)),
+            ("Key", &|payment| show::link(payment, "key", "payments")),
         ],
-        rows,
+        records: &found["payments"],
         empty: "No such payments.",
     };
     let mut blocks = list.blocks(&asked);

@@ -21,35 +21,23 @@ pub(super) async fn leads(app: &Shared, call: &Call) -> Result<View, Refusal> {
         return lead(app, &id).await;
     }
     let asked = Asked::of(call);
-    let found = leads::listed(&app.store, asked.search.clone(), None);
-    let rows = show::rows(&found.await?, "leads", |lead| {
-        vec![
-            show::time(lead, "created_at"),
-            show::tag(lead, "status", lead_tone),
-            show::words(lead, "product"),
-            show::text(lead, "level"),
-            show::text(lead, "contact"),
-            show::number(lead, "source_count"),
-            show::text(lead, "source"),
-            show::link(lead, "lead_id", "leads"),
-        ]
-    });
+    let found = leads::listed(&app.store, asked.search.clone(), None).await?;
     let list = List {
         view: "leads",
         searched: "Contact, name, source, question or lead",
         states: &LeadStatus::ALL.map(LeadStatus::name),
         caption: "Leads, newest first",
-        head: vec![
-            "Created",
-            "Status",
-            "Product",
-            "Pack or bundle",
-            "Contact",
-            "Sources",
-            "From",
-            "Lead",
+        columns: &[
+            ("Created", &|lead| show::time(lead, "created_at")),
+            ("Status", &|lead| show::tag(lead, "status", lead_tone)),
+            ("Product", &|lead| show::words(lead, "product")),
+            ("Pack or bundle", &|lead| show::text(lead, "level")),
+            ("Contact", &|lead| show::text(lead, "contact")),
+            ("Sources", &|lead| show::number(lead, "source_count")),
+            ("From", &|lead| show::text(lead, "source")),
+            ("Lead", &|lead| show::link(lead, "lead_id", "leads")),
         ],
-        rows,
+        records: &found["leads"],
         empty: "No such leads.",
     };
     Ok(View::new("Leads", list.blocks(&asked)))
@@ -163,28 +151,23 @@ pub(super) async fn orders(app: &Shared, call: &Call) -> Result<View, Refusal> {
         return order(app, &id).await;
     }
     let asked = Asked::of(call);
-    let found = orders::list(&app.store, asked.search.clone());
-    let rows = show::rows(&found.await?, "orders", |order| {
-        vec![
-            show::time(order, "created_at"),
-            show::tag(order, "state", order_tone),
-            show::text(order, "bundle"),
-            show::number(order, "paid"),
-            show::text(order, "email"),
-            show::number(order, "source_count"),
-            show::text(order, "reason"),
-            show::link(order, "order_id", "orders"),
-        ]
-    });
+    let found = orders::list(&app.store, asked.search.clone()).await?;
     let list = List {
         view: "orders",
         searched: "E-mail, question, bundle, lead or order",
         states: &OrderState::NAMES,
         caption: "Orders, newest first",
-        head: vec![
-            "Created", "State", "Bundle", "Amount", "E-mail", "Sources", "Reason", "Order",
+        columns: &[
+            ("Created", &|order| show::time(order, "created_at")),
+            ("State", &|order| show::tag(order, "state", order_tone)),
+            ("Bundle", &|order| show::text(order, "bundle")),
+            ("Amount", &|order| show::number(order, "paid")),
+            ("E-mail", &|order| show::text(order, "email")),
+            ("Sources", &|order| show::number(order, "source_count")),
+            ("Reason", &|order| show::text(order, "reason")),
+            ("Order", &|order| show::link(order, "order_id", "orders")),
         ],
-        rows,
+        records: &found["orders"],
         empty: "No such orders.",
     };
     Ok(View::new("Orders", list.blocks(&asked)))

@@ -118,27 +118,32 @@ impl Asked {
     }
 }
 
-/// A list of records: what it is called, what it can be searched for, and its rows.
+/// A column of a list: its heading, and what it shows of a record.
+type Column<'a> = (&'static str, &'a dyn Fn(&Value) -> Cell);
+
+/// A list of records: what it is called, what it can be searched for, and its columns.
 pub(super) struct List<'a> {
     pub view: &'static str,
     /// What the words of a search are compared with.
     pub searched: &'static str,
     pub states: &'a [&'static str],
     pub caption: &'static str,
-    pub head: Vec<&'static str>,
-    pub rows: Vec<Vec<Cell>>,
+    pub columns: &'a [Column<'a>],
+    /// An array.
+    pub records: &'a Value,
     pub empty: &'static str,
 }
 
 impl List<'_> {
     /// Search, filters, the part that is asked for, and the way to its neighbours.
     pub(super) fn blocks(self, asked: &Asked) -> Vec<Block> {
-        let count = self.rows.len();
+        let records = self.records.as_array().map_or(&[][..], Vec::as_slice);
+        let count = records.len();
         let page = asked.page.clamp(1, count.div_ceil(PART_ROWS).max(1));
         let first = (page - 1) * PART_ROWS;
-        let rows: Vec<_> = (self.rows.into_iter())
-            .skip(first)
-            .take(PART_ROWS)
+        let row = |record| self.columns.iter().map(|(_, cell)| cell(record)).collect();
+        let rows: Vec<Vec<Cell>> = (records.iter().skip(first).take(PART_ROWS))
+            .map(row)
             .collect();
         let last = first + rows.len();
         vec![
@@ -151,7 +156,7 @@ impl List<'_> {
             choices(self.view, self.states, asked.search.state.as_deref()),
             Block::Table {
                 caption: self.caption,
-                head: self.head,
+                head: self.columns.iter().map(|(heading, _)| *heading).collect(),
                 rows,
                 empty: if asked.is_narrowed() {
                     self.empty

@@ -26,27 +26,24 @@ pub(super) async fn reports(app: &Shared, call: &Call) -> Result<View, Refusal> 
         return report(app, &id).await;
     }
     let asked = Asked::of(call);
-    let found = operator::list_reports(&app.store, asked.search.clone(), app.now());
-    let rows = show::rows(&found.await?, "reports", |report| {
-        vec![
-            show::time(report, "created_at"),
-            show::text(report, "state"),
-            show::text(report, "pack"),
-            show::words(report, "decision"),
-            show::outward(report, "target_url"),
-            show::text(report, "question"),
-            show::link(report, "report_id", "reports"),
-        ]
-    });
+    let found = operator::list_reports(&app.store, asked.search.clone(), app.now()).await?;
     let list = List {
         view: "reports",
         searched: "Source, title, question, payment or report",
         states: &operator::REPORT_STATES,
         caption: "Reports, newest first",
-        head: vec![
-            "Created", "State", "Pack", "Decision", "Source", "Question", "Report",
+        columns: &[
+            ("Created", &|report| show::time(report, "created_at")),
+            ("State", &|report| show::text(report, "state")),
+            ("Pack", &|report| show::text(report, "pack")),
+            ("Decision", &|report| show::words(report, "decision")),
+            ("Source", &|report| show::outward(report, "target_url")),
+            ("Question", &|report| show::text(report, "question")),
+            ("Report", &|report| {
+                show::link(report, "report_id", "reports")
+            }),
         ],
-        rows,
+        records: &found["reports"],
         empty: "No such reports.",
     };
     Ok(View::new("Reports", list.blocks(&asked)))
@@ -99,19 +96,7 @@ pub(super) async fn outbox(app: &Shared, call: &Call) -> Result<View, Refusal> {
         return mail(app, &key).await;
     }
     let asked = Asked::of(call);
-    let found = mails::list(&app.store, asked.search.clone());
-    let rows = show::rows(&found.await?, "mails", |mail| {
-        vec![
-            show::time(mail, "created_at"),
-            show::tag(mail, "state", tone),
-            show::text(mail, "kind"),
-            show::text(mail, "to"),
-            show::text(mail, "subject"),
-            show::number(mail, "tries"),
-            show::text(mail, "problem"),
-            show::link(mail, "key", "outbox"),
-        ]
-    });
+    let found = mails::list(&app.store, asked.search.clone()).await?;
     let mut blocks = Vec::new();
     if !app.outside.mailer.is_on() {
         blocks.push(Block::Note {
@@ -125,10 +110,17 @@ pub(super) async fn outbox(app: &Shared, call: &Call) -> Result<View, Refusal> {
         searched: "To, subject, order, problem or key",
         states: &MailState::NAMES,
         caption: "E-mails, newest first",
-        head: vec![
-            "Created", "State", "Kind", "To", "Subject", "Attempts", "Error", "E-mail",
+        columns: &[
+            ("Created", &|mail| show::time(mail, "created_at")),
+            ("State", &|mail| show::tag(mail, "state", tone)),
+            ("Kind", &|mail| show::text(mail, "kind")),
+            ("To", &|mail| show::text(mail, "to")),
+            ("Subject", &|mail| show::text(mail, "subject")),
+            ("Attempts", &|mail| show::number(mail, "tries")),
+            ("Error", &|mail| show::text(mail, "problem")),
+            ("E-mail", &|mail| show::link(mail, "key", "outbox")),
         ],
-        rows,
+        records: &found["mails"],
         empty: "No such e-mails.",
     };
     blocks.extend(list.blocks(&asked));
