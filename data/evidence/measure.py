@@ -7,13 +7,14 @@ usage: measure.py --engine 'target/release/context402 evidence --jsonl' [--data 
 needs: Python 3.10, nothing else; no network. The same engine and data give the same figures, except for the CPU time.
 
 FOLDER holds data/ (documents.json.gz and squad2_para, squad2_doc, qed, offtopic, mutated), entailment/ (NAME.dev.jsonl.gz)
-and nearmiss/ (documents.json, nearmiss.jsonl). Without --data only the near-misses, cases/ and foreign.jsonl beside this script
-are measured. The sets:
+and nearmiss/ (documents.json, nearmiss.jsonl). Without --data only the near-misses, cases/, pages/ and foreign.jsonl beside this
+script are measured. The sets:
     others                      near-misses by other writers            ours   near-misses of this project (--split)
     cases own_cases             what somebody checks before acting, in his own words: cases/, to which nothing is fitted, and
                                 the cases among the near-misses of this project (--split)
     squad2_doc squad2_para qed  questions to articles, paragraphs       offtopic mutated   as they say
     fm2 wice feversym bnli squad_claims med (help snli mnli on request)  claims with candidate sentences
+    pages_dev pages_held        claims of HTML pages, which the program of the engine converts first: pages/
     foreign                     a true claim and its negation in twelve languages
 Sets other than near-misses are samples of 600 rows; --limit samples every set, --full none. A sample is taken by the hash
 of the row's id (of twins together), so that it's the same each time and a smaller one is part of a larger one.
@@ -48,10 +49,12 @@ import argparse
 import collections
 import gzip
 import hashlib
+import html
 import importlib.util
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -62,13 +65,14 @@ QUESTIONS = ["squad2_doc", "squad2_para", "qed", "offtopic", "mutated"]
 CLAIMS = ["fm2", "wice", "feversym", "bnli", "squad_claims", "med"]
 MORE_CLAIMS = ["help", "snli", "mnli"]
 FITTED = ["fm2", "feversym", "bnli", "squad_claims", "med"]
-NEVER_SAMPLED = ["others", "ours", "own_cases", "cases", "foreign"]
+PAGES = ["pages_dev", "pages_held"]
+NEVER_SAMPLED = ["others", "ours", "own_cases", "cases", *PAGES, "foreign"]
 SETS = [*NEVER_SAMPLED[:-1], *QUESTIONS, *CLAIMS, "foreign"]
 SAMPLE = 600
 #: Sets as a user might ask; not those where all rows are true or all are made by rule.
 RELIABILITY = ["others", "ours", "own_cases", "squad2_doc", "squad2_para", "offtopic", "fm2", "wice", "feversym"]
 #: Sets whose gold doesn't tell "contradicted" from "not stated".
-TWO_WAY = {"squad2_doc", "squad2_para", "qed", "offtopic", "wice", "med", "help"}
+TWO_WAY = {*PAGES, "squad2_doc", "squad2_para", "qed", "offtopic", "wice", "med", "help"}
 LABELS = ["supported", "partially_supported", "weak", "unsupported", "contradicted"]
 SHORT = dict(zip(LABELS, ["plain", "part", "weak", "uns", "contra"]))
 #: A category with fewer rows isn't held to a bound.
@@ -170,6 +174,22 @@ def of_cases(folder):
         yield row_of("cases", row["query"], row["kind"], row["query"], title, row["gold"], row["gold"], text, None, (), row["doc"])
 
 
+def of_pages(folder, split, program):
+    """What is checked is the markdown of the page, as a buyer's would be."""
+    markdown = {}
+    for line in (folder / "rows.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        if row["split"] != split:
+            continue
+        path = folder / f"{row['doc']}.html"
+        if row["doc"] not in markdown:
+            done = subprocess.run([program, "convert", path], capture_output=True, text=True, check=True)
+            markdown[row["doc"]] = done.stdout
+        title = html.unescape(re.search(r"<title>(.*?)</title>", path.read_text(), re.DOTALL)[1].strip())
+        yield row_of(f"pages_{split}", row["query"], "claim", row["query"], title, row["gold"], row["category"],
+                     markdown[row["doc"]], None, (), row["doc"])
+
+
 def of_foreign(path):
     """The language isn't told: the engine finds it."""
     for line in path.read_text().splitlines():
@@ -185,6 +205,8 @@ def load(name, args, documents):
         return list(of_ours(pathlib.Path(args.nearmiss), args.split, name == "own_cases"))
     if name == "cases":
         return list(of_cases(HERE / "cases"))
+    if name in PAGES:
+        return list(of_pages(HERE / "pages", name.removeprefix("pages_"), shlex.split(args.engine)[0]))
     if name == "foreign":
         return list(of_foreign(HERE / "foreign.jsonl"))
     if data is None:
@@ -580,7 +602,7 @@ def options():
 
 def main():
     args = options()
-    names = args.sets.split(",") if args.sets else SETS if args.data else ["ours", "own_cases", "cases", "foreign"]
+    names = args.sets.split(",") if args.sets else SETS if args.data else ["ours", "own_cases", "cases", *PAGES, "foreign"]
     _, start = ask(args.engine, [], args.depth)
     sets, cpu, everything, documents = {}, {}, [], {}
     out = open(args.rows, "w") if args.rows else None
@@ -600,7 +622,7 @@ def main():
         everything += told
         cpu[name] = {"n": len(rows), "cpu ms": 1000 * max(0.0, seconds - start) / len(rows),
                      "citations": sum(one["cited"] for one in told), "exact": sum(one["exact"] for one in told)}
-        if name in ("others", "ours"):
+        if name in ("others", "ours", *PAGES):
             sets[name] = near_misses(told)
             print_near_misses(name, sets[name])
         elif name == "foreign":

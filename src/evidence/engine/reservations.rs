@@ -74,7 +74,7 @@ pub(crate) fn is_hedged(text: &str, terms: &[(String, bool)]) -> bool {
 /// Whether the "may" of a sentence allows or forbids, where others guess: "Members may bring a guest", "No bag may weigh more
 /// than 32 kg", "You may cancel". Of one person or company, or before a verb of what happens, it guesses.
 fn permits(words: &[String]) -> bool {
-    const HAPPENS: [&str; 40] = [
+    const HAPPENS: [&str; 77] = [
         "be",
         "have",
         "cause",
@@ -115,6 +115,43 @@ fn permits(words: &[String]) -> bool {
         "notice",
         "find",
         "raise",
+        "continue",
+        "remain",
+        "get",
+        "go",
+        "come",
+        "make",
+        "start",
+        "begin",
+        "end",
+        "stop",
+        "move",
+        "drop",
+        "exceed",
+        "reach",
+        "last",
+        "run",
+        "show",
+        "work",
+        "count",
+        "depend",
+        "hurt",
+        "harm",
+        "damage",
+        "break",
+        "block",
+        "slow",
+        "crash",
+        "trigger",
+        "produce",
+        "create",
+        "cost",
+        "grow",
+        "shrink",
+        "slip",
+        "spread",
+        "follow",
+        "return",
     ];
     let low: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
     let places = (0..low.len()).filter(|at| low[*at] == "may");
@@ -332,6 +369,7 @@ mod tests {
         check("The company may sell its stake", false);
         check("The airlines may cancel flights", false);
         check("Prices may rise", false);
+        check("Sales may continue to fall", false);
         check("Patients may experience pain", false);
         check("No date is set", false);
     }
