@@ -12,7 +12,7 @@ pub(crate) mod roles;
 mod spans;
 pub(crate) mod units;
 
-use crate::evidence::reading::text::is_negation;
+use crate::evidence::reading::text::{is_negation, lower_words};
 use crate::evidence::reading::words::known;
 use crate::evidence::{Order, Relation};
 use nearest::{Passage, said_of};
@@ -134,16 +134,14 @@ fn said_instead<'a>(
 ) -> Option<&'a Quantity> {
     // A change or a comparison has both values; a row's cells are told apart by their columns.
     let lower = claim.to_lowercase();
-    let mut words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'');
-    let compares = |word: &str| {
+    let compares = |word: &String| {
         is_negation(word)
-            || word.ends_with("n't")
             || matches!(
-                word,
+                &**word,
                 "than" | "instead" | "between" | "from" | "rather" | "each"
             )
     };
-    if !is_number(asked) || passage.contains('|') || words.any(compares) {
+    if !is_number(asked) || passage.contains('|') || lower_words(claim).iter().any(compares) {
         return None;
     }
     // "Every 10 minutes, 18 minutes from the station".

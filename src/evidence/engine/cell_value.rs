@@ -8,7 +8,7 @@ use super::ranked::Ranked;
 use super::tabled::{TableRow, name_of, sign};
 use crate::evidence::Relation;
 use crate::evidence::reading::page::Page;
-use crate::evidence::reading::text::{content, is_negation, plain};
+use crate::evidence::reading::text::{content, is_negation, lower_words, negates, plain};
 
 /// Found units that are looked at.
 const LOOKED_AT: usize = 5;
@@ -88,22 +88,9 @@ fn states(row: &TableRow<'_>, claim: &str, above: impl Fn() -> BTreeSet<String>)
     others.all(|word| is_negation(word))
 }
 
-fn lower_words(text: &str) -> Vec<String> {
-    let lower = text.to_lowercase().replace('’', "'");
-    let words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'');
-    words.map(str::to_owned).collect()
-}
-
 fn says_more(claim: &str) -> bool {
     let words = lower_words(claim);
     words.iter().any(|word| SAYS_MORE.contains(&word.as_str()))
-}
-
-fn negates(text: &str) -> bool {
-    let words = lower_words(text);
-    words
-        .iter()
-        .any(|word| is_negation(word) || word.ends_with("n't"))
 }
 
 #[cfg(test)]

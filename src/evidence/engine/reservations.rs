@@ -1,6 +1,6 @@
 //! Whether a sentence takes back, doubts or limits what it says. Knows words, no page.
 
-use crate::evidence::reading::text::is_negation;
+use crate::evidence::reading::text::{is_negation, lower_words};
 use crate::evidence::reading::words::known;
 
 /// Words that only say that it may be so; "May" is mostly a month.
@@ -258,12 +258,8 @@ pub(crate) fn denies_what_follows(lead_in: &str) -> bool {
     // A longer one would take the place of what follows.
     const BYTES_MAX: usize = 300;
     let is_lead_in = lead_in.len() <= BYTES_MAX && lead_in.trim_end().ends_with([':', '：', '…']);
-    let mut words = lead_in.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’');
-    is_lead_in
-        && words.any(|word| {
-            let lower = word.to_lowercase().replace('’', "'");
-            is_negation(&lower) || lower.ends_with("n't") || lower == "avoid"
-        })
+    let denies = |word: &String| is_negation(word) || word == "avoid";
+    is_lead_in && lower_words(lead_in).iter().any(denies)
 }
 
 /// Whether a heading denies or forbids what stands under it: "Do not take it", "Not included", "What you cannot bring".
@@ -324,12 +320,9 @@ pub(crate) fn is_left_open(text: &str) -> bool {
 pub(crate) fn says_what_is_open(claim: &str) -> bool {
     const OPEN: [&str; 5] = ["whether", "unknown", "unclear", "undecided", "uncertain"];
     const SETTLED: [&str; 6] = ["known", "knows", "clear", "decided", "certain", "early"];
-    let lower = claim.to_lowercase().replace('’', "'");
-    let words: Vec<&str> = lower
-        .split(|c: char| !c.is_alphanumeric() && c != '\'')
-        .collect();
-    let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
-    let denies = |word: &&str| is_negation(word) || word.ends_with("n't") || *word == "too";
+    let words = lower_words(claim);
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let denies = |word: &String| is_negation(word) || word == "too";
     has(&OPEN) || has(&SETTLED) && words.iter().any(denies)
 }
 

@@ -21,7 +21,7 @@ use super::ranked::Ranked;
 use super::reservations::{is_conditional, is_withdrawn};
 use crate::evidence::Relation;
 use crate::evidence::reading::page::Page;
-use crate::evidence::reading::text::{is_negation, unstruck};
+use crate::evidence::reading::text::{is_negation, lower_words, unstruck};
 use crate::evidence::reading::words::{does, known};
 use crate::markdown::PassageKind;
 
@@ -159,7 +159,7 @@ impl Account {
         let is_denied_above = verdicts.is_none()
             && as_claim
             && denying_heading(page, unit).is_some()
-            && !negates(question);
+            && !denies(question);
         let is_elsewhere = is_denied_above || is_elsewhere(page, question, (unit, &own), as_claim);
         signals.elsewhere = f64::from(u8::from(is_elsewhere));
         signals.verbatim = verbatim(question, page, ranked);
@@ -255,14 +255,11 @@ fn words(f: &Features) -> Signals {
 }
 
 /// Whether a claim denies, or forbids.
-fn negates(claim: &str) -> bool {
-    let lower = claim.to_lowercase().replace('’', "'");
-    let mut words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'');
-    words.any(|word| {
-        is_negation(word)
-            || word.ends_with("n't")
-            || matches!(word, "avoid" | "forbidden" | "prohibited" | "excluded")
-    })
+fn denies(claim: &str) -> bool {
+    const FORBIDS: [&str; 4] = ["avoid", "forbidden", "prohibited", "excluded"];
+    let words = lower_words(claim);
+    let mut words = words.iter();
+    words.any(|word| is_negation(word) || FORBIDS.contains(&word.as_str()))
 }
 
 /// Letters and digits alone, in lower case.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::evidence::reading::page::Page;
-use crate::evidence::reading::text::{cells, content, is_negation, number, plain, stem, words};
+use crate::evidence::reading::text::{cells, content, negates, number, plain, stem, words};
 use crate::markdown::PassageKind;
 
 /// Rows of one table that are looked at, and the bytes of each: a page may be one table of long rows.
@@ -112,10 +112,7 @@ impl<'a> TableRow<'a> {
     /// It is said of this row what another row has in the same column: "eu-west is under maintenance", where us-east is.
     fn is_value_of_another_row(&self, question: &str, asked: &BTreeSet<String>) -> bool {
         let own = named_in(self.cells.first().copied().unwrap_or_default());
-        let negates = words(question)
-            .iter()
-            .any(|word| is_negation(&word.text.to_lowercase()));
-        if own.is_empty() || !own.is_subset(asked) || negates {
+        if own.is_empty() || !own.is_subset(asked) || negates(question) {
             return false;
         }
         let here = named_in(&plain(self.page.unit_text(self.unit)));
@@ -191,10 +188,7 @@ impl<'a> TableRow<'a> {
             return false;
         };
         let cell = self.cells.get(column).copied().unwrap_or_default();
-        let negates = words(question)
-            .iter()
-            .any(|word| is_negation(&word.text.to_lowercase()));
-        sign(cell) == Some(false) && !negates && self.has_signs()
+        sign(cell) == Some(false) && !negates(question) && self.has_signs()
     }
 }
 

@@ -462,6 +462,21 @@ pub(crate) fn is_negation(lower: &str) -> bool {
         || lower.ends_with("n’t")
 }
 
+/// Words in lower case; "doesn’t" is one, with a straight apostrophe.
+pub(crate) fn lower_words(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase().replace('’', "'");
+    let words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    let words = words.filter(|word| !word.is_empty());
+    words.map(str::to_owned).collect()
+}
+
+/// Whether a word of a text turns it round.
+pub(crate) fn negates(text: &str) -> bool {
+    let words = words(text);
+    let mut words = words.iter();
+    words.any(|word| is_negation(&word.text.to_lowercase()))
+}
+
 #[cfg(test)]
 mod tests {
     use crate::evidence::reading::text::*;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::evidence::reading::text::{content, is_negation};
+use crate::evidence::reading::text::{content, is_negation, negates};
 
 /// "Every day" is more often than "every other day".
 pub(super) fn is_less_often(claim: &str, sentence: &str) -> bool {
@@ -92,7 +92,7 @@ pub(super) fn is_unlike(claim: &str, sentence: &str) -> bool {
             .filter(|word| claimed.contains(*word))
             .count()
     };
-    !negates(&claim.to_lowercase()) && has(&other, &own) >= 2 && has(&own, &other) >= 1
+    !negates(claim) && has(&other, &own) >= 2 && has(&own, &other) >= 1
 }
 
 /// Signs of an exception.
@@ -107,11 +107,6 @@ const EXCEPT: [&str; 9] = [
     " but not ",
     " hormis ",
 ];
-
-fn negates(lower: &str) -> bool {
-    let mut words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’');
-    words.any(|word| is_negation(word) || word.ends_with("n't") || word.ends_with("n’t"))
-}
 
 /// Whether a claim says of an exception what follows from it: "not on Fridays" beside "daily except Fridays", "only X may"
 /// beside "nobody may, except X".
