@@ -133,7 +133,6 @@ fn said_instead<'a>(
     agreeing: &Quantity,
 ) -> Option<&'a Quantity> {
     // A change or a comparison has both values; a row's cells are told apart by their columns.
-    let lower = claim.to_lowercase();
     let compares = |word: &String| {
         is_negation(word)
             || matches!(
@@ -145,9 +144,8 @@ fn said_instead<'a>(
         return None;
     }
     // "Every 10 minutes, 18 minutes from the station".
-    if is_rate(&lower, asked) && !is_rate(&passage.to_lowercase(), agreeing) {
-        let text = passage.to_lowercase();
-        let mut rates = found.iter().filter(|one| is_rate(&text, one));
+    if is_rate(claim, asked) && !is_rate(passage, agreeing) {
+        let mut rates = found.iter().filter(|one| is_rate(passage, one));
         return rates.find(|one| asked.is_like(one) && asked.relation(one) == Relation::Differs);
     }
     let alike = || {
@@ -167,10 +165,19 @@ fn said_instead<'a>(
 }
 
 /// How often something is: "every 10 minutes".
-fn is_rate(lower: &str, one: &Quantity) -> bool {
-    const EVERY: [&str; 6] = ["every", "alle", "cada", "toutes les", "tous les", "ogni"];
-    let before = lower.get(..one.range.start).unwrap_or_default();
-    EVERY.iter().any(|every| before.trim_end().ends_with(every))
+fn is_rate(text: &str, one: &Quantity) -> bool {
+    let before = text.get(..one.range.start).unwrap_or_default();
+    let last = before
+        .split_whitespace()
+        .rev()
+        .take(2)
+        .map(str::to_lowercase);
+    let last: Vec<String> = last.collect();
+    match last.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["les", "toutes" | "tous"] => true,
+        [word, ..] => matches!(word, "every" | "alle" | "cada" | "ogni"),
+        [] => false,
+    }
 }
 
 /// Values of one kind in a passage that are told apart.

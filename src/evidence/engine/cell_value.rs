@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::account::compare;
 use super::ranked::Ranked;
+use super::reservations::denies_as_heading;
 use super::tabled::{TableRow, name_of, sign};
 use crate::evidence::Relation;
 use crate::evidence::reading::page::Page;
@@ -28,8 +29,12 @@ pub(crate) fn stated_in_a_cell(page: &Page<'_>, claim: &str, ranked: &[Ranked]) 
     let mut found = ranked.iter().take(LOOKED_AT);
     found.position(|ranked| {
         let unit = ranked.candidate.unit;
+        let headings = || page.heading_units(page.block(unit));
+        if headings().any(|unit| denies_as_heading(&plain(page.unit_text(unit)))) {
+            return false;
+        }
         let above = || {
-            let headings = page.heading_units(page.block(unit));
+            let headings = headings();
             let headings = headings.flat_map(|unit| content(&plain(page.unit_text(unit))));
             headings
                 .chain(content(page.title_text.unwrap_or_default()))
@@ -77,7 +82,8 @@ fn states(row: &TableRow<'_>, claim: &str, above: impl Fn() -> BTreeSet<String>)
     }
     let mut known = value;
     let first = plain(row.header.first().copied().unwrap_or_default());
-    for text in [&*name, &*header, &*first, OF_HAVING] {
+    known.extend(having);
+    for text in [&*name, &*header, &*first] {
         known.append(&mut content(text));
     }
     for one in &compared {

@@ -367,19 +367,19 @@ fn begins_with_by_another_name(claim: &str, page: &Page<'_>, unit: usize) -> boo
     {
         return false;
     }
-    match (is_pronoun, head.last()) {
-        (true, _) => {
-            page.unit_before(unit).is_some() && {
-                let before = bare(page.unit_text(unit - 1));
-                let mut subject = before.split(' ').take(NAME_WORDS_MAX);
-                telling
-                    .iter()
-                    .all(|word| subject.any(|other| other == **word))
-            }
-        }
-        (false, Some(first)) => is_the_only_name(page.text, first, name),
-        (false, None) => false,
+    if is_pronoun {
+        // What the sentence before begins with is its subject; what stands behind the verb may be somebody else.
+        let before = page
+            .unit_before(unit)
+            .map(|_| bare(page.unit_text(unit - 1)));
+        let before = before.unwrap_or_default();
+        let subject = before.split(' ').filter(|word| is_telling(&word));
+        return subject
+            .take(telling.len())
+            .eq(telling.iter().map(|word| **word));
     }
+    let first = head.last().filter(|word| is_telling(word));
+    first.is_some_and(|first| is_the_only_name(page.text, first, name))
 }
 
 /// Whether a name stands in a text in full, and its first word begins no other name there.

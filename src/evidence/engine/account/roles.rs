@@ -76,14 +76,15 @@ const PIVOTS: &[&str] = &[
     "than", "from", "before", "after", "by", "to", "over", "against", "into",
 ];
 
+fn is_be(word: &Word) -> bool {
+    matches!(
+        &*word.low,
+        "is" | "are" | "was" | "were" | "been" | "being" | "be" | "got"
+    )
+}
+
 /// Whether the verb at a place is passive: a form of "to be" before it, "by" behind it.
 fn is_passive(words: &[Word], at: usize) -> bool {
-    let is_be = |word: &Word| {
-        matches!(
-            &*word.low,
-            "is" | "are" | "was" | "were" | "been" | "being" | "be" | "got"
-        )
-    };
     let before = words[at.saturating_sub(3)..at].iter().any(is_be);
     let mut behind = words[at + 1..]
         .iter()
@@ -95,8 +96,7 @@ fn is_passive(words: &[Word], at: usize) -> bool {
 }
 
 /// Whether a verb is passive without a "by": a participle right behind a form of "to be".
-fn is_done_by_somebody(words: &[Word], at: usize) -> bool {
-    let is_be = |word: &Word| matches!(&*word.low, "is" | "are" | "was" | "were" | "been" | "be");
+fn is_passive_without_agent(words: &[Word], at: usize) -> bool {
     let before = words[at.saturating_sub(2)..at].iter();
     let is_participle = words[at].low.ends_with("ed") || words[at].low.ends_with("en");
     is_participle && before.into_iter().any(is_be)
@@ -271,7 +271,7 @@ pub(crate) fn are_swapped(claim: &str, passage: &str) -> bool {
             if !is_preposition
                 && !is_voiced
                 && !was_voiced
-                && is_done_by_somebody(&claim, at) != is_done_by_somebody(&passage, other)
+                && is_passive_without_agent(&claim, at) != is_passive_without_agent(&passage, other)
             {
                 continue;
             }

@@ -92,14 +92,6 @@ pub(super) fn is_of_the_past(claim: &str, sentence: &str) -> bool {
 /// "It was provided by A until the end of 2024.", "A was the provider from 2010 to 2019.", "Until 2024 it was A.", "The
 /// treasurer until last year".
 fn has_ended(lower: &str) -> bool {
-    const LATELY: [&str; 6] = [
-        "until last ",
-        "till last ",
-        "until recently",
-        "until yesterday",
-        "until this year",
-        "until now",
-    ];
     let words: Vec<&str> = (lower.split(|c: char| !c.is_alphanumeric()))
         .filter(|word| !word.is_empty())
         .collect();
@@ -131,8 +123,21 @@ fn has_ended(lower: &str) -> bool {
         };
         ends(sides[0]) && begins(sides[1])
     });
-    let lately = || LATELY.iter().any(|words| lower.contains(words));
-    (lately() || is_past && (until || is_range))
+    let lately = words.windows(2).enumerate().any(|(at, pair)| {
+        let is_period = |word: &&&str| {
+            matches!(
+                **word,
+                "year" | "month" | "week" | "season" | "summer" | "winter"
+            )
+        };
+        let ended = match pair[1] {
+            "recently" | "yesterday" => true,
+            "last" => words.get(at + 2).filter(is_period).is_some(),
+            _ => false,
+        };
+        matches!(pair[0], "until" | "till") && ended
+    });
+    (lately || is_past && (until || is_range))
         && !lower.contains(" not ")
         && !lower.contains("n't ")
 }
@@ -304,6 +309,8 @@ mod tests {
         let lately = "He said Colin Bray, treasurer of the club until last year";
         check("Colin Bray is the treasurer of the club.", lately, true);
         check("Colin Bray was the treasurer of the club.", lately, false);
+        let bar = "The bar is open until last orders.";
+        check("The bar is open.", bar, false);
         let hours = "The shop is open from 10 to 19 and has parking.";
         check("The shop is open.", hours, false);
     }

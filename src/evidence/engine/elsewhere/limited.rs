@@ -32,6 +32,8 @@ pub(super) fn is_narrowed(claim: &str, sentence: &str) -> bool {
         "older", "younger", "born", "living", "for", "except", "outside", "within", "below",
         "above", "named", "bought",
     ];
+    /// The first words of a modifier tell by what it narrows.
+    const MODIFIER_WORDS: usize = 4;
     let words = |text: &str| -> Vec<String> {
         // A comma ends what narrows: "All members, who …".
         let text = text.to_lowercase().replace([',', ';', '('], " , ");
@@ -39,35 +41,23 @@ pub(super) fn is_narrowed(claim: &str, sentence: &str) -> bool {
         let words = words.filter(|word| !word.is_empty());
         words.map(str::to_owned).collect()
     };
-    let (claimed, said) = (words(claim), words(sentence));
-    let is_all = |word: &&String| ALL.contains(&word.as_str());
-    let behind = |words: &[String], at: usize| words.get(at + 1).cloned();
-    let whom = claimed.iter().position(|word| is_all(&word));
-    let Some(first) = whom.and_then(|at| behind(&claimed, at)) else {
+    let (claimed, said, known) = (words(claim), words(sentence), content(claim));
+    let is_all = |word: &String| ALL.contains(&word.as_str());
+    let Some(all) = claimed.iter().position(is_all) else {
         return false;
     };
-    said.iter().enumerate().any(|(at, word)| {
-        if !is_all(&word) || behind(&said, at).as_ref() != Some(&first) {
-            return false;
-        }
-        let start = whom.unwrap_or_default() + 1;
-        let same = said[at + 1..].iter().zip(&claimed[start..]);
-        let same = same.take_while(|(said, claimed)| said == claimed).count();
-        let rest = &said[at + 1 + same..];
-        let narrows = rest
-            .first()
-            .is_some_and(|word| NARROWS.contains(&word.as_str()));
-        // The first words behind it tell by what.
-        let by = content(
-            &rest
-                .iter()
-                .take(4)
-                .take_while(|word| *word != ",")
-                .cloned()
-                .collect::<Vec<_>>()
-                .join(" "),
-        );
-        narrows && !by.is_empty() && by.iter().any(|word| !content(claim).contains(word))
+    let noun_phrase = &claimed[all + 1..];
+    let mut places = (0..said.len()).filter(|at| is_all(&said[*at]));
+    places.any(|at| {
+        let same = said[at + 1..].iter().zip(noun_phrase);
+        let same = same.take_while(|(one, other)| one == other).count();
+        let modifier = said[at + 1 + same..].iter().take(MODIFIER_WORDS);
+        let modifier: Vec<&str> = modifier
+            .map(String::as_str)
+            .take_while(|word| *word != ",")
+            .collect();
+        let narrows = modifier.first().is_some_and(|word| NARROWS.contains(word));
+        same > 0 && narrows && !content(&modifier.join(" ")).is_subset(&known)
     })
 }
 
