@@ -23,16 +23,19 @@ pub mod verify_settlement;
 
 use tokio::sync::watch;
 
-use crate::app::Shared;
+use crate::app::{App, Shared};
 use crate::domain::code::Code;
 use crate::domain::keys::PaymentKey;
+use crate::domain::level::Product;
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::Refusal;
 use crate::flows::content::rendering;
 use crate::flows::content::source::Trouble;
 use crate::flows::sale::payments::payment_key;
-use crate::flows::sale::recall::{Asker, Recalled, earlier_purchase, recall, reserve_identifier};
+use crate::flows::sale::recall::{
+    Asker, Recalled, earlier_purchase, recall, reserve_identifier, used_for_another,
+};
 use crate::flows::sale::refusals::{in_use, not_known, replayed};
 use crate::flows::sale::request::PaidRequest;
 use crate::flows::sale::stored::Stored;
@@ -217,6 +220,20 @@ fn worked_on(app: &Shared, purchase: &Purchase, proof: &PaymentProof, refusal: R
         Ok(_) => refusal,
         Err(error) => error.into(),
     }
+}
+
+/// The refusal of a payment whose money has moved, or may have, for an earlier request, whatever this one is. None if there
+/// is no such payment.
+pub fn used_before(app: &App, product: Product, proof: &PaymentProof) -> Option<Refusal> {
+    let offer = app.offers.level(product.default_level());
+    let mut honoured = app.offers.honoured(offer, app.now()).into_iter();
+    honoured.find_map(|terms| {
+        let key = payment_key(&terms, proof.from(), proof.nonce());
+        match app.store.look_up(|snapshot| snapshot.payment(key)) {
+            Ok(payment) => used_for_another(&payment?),
+            Err(error) => Some(error.into()),
+        }
+    })
 }
 
 fn key_of(

@@ -128,6 +128,24 @@ fn a_limit_does_not_hide_that_a_payment_was_charged() {
     fresh.refused(429, "rate_limited");
 }
 
+/// A request that cannot be read is no reason to deny what its payment was charged for.
+#[test]
+fn a_used_payment_beside_an_unreadable_request_is_not_denied() {
+    let rig = Rig::start();
+    for wish in Wish::all(ARTICLE) {
+        let payment = wish.sign(rig.address, &Wallet::new(), rig.now(), None);
+        let ask = || wish.ask(rig.address).paid(&payment.header);
+        let invalid = ask().body(r#"{"target_url": 7}"#);
+        assert_eq!(invalid.send().code(), "validation_failed");
+        ask().send().expect(200);
+        let plain = ask().without("Content-Type");
+        let plain = plain.header("Content-Type", "text/plain");
+        for unread in [invalid, ask().body("{"), plain] {
+            unread.send().refused_charged(400, "payment_replayed");
+        }
+    }
+}
+
 /// While a payment is in settlement, nobody reads that it was not charged.
 #[test]
 fn a_payment_in_settlement_is_not_denied() {
@@ -147,6 +165,8 @@ fn a_payment_in_settlement_is_not_denied() {
             rig.facilitator.settle_calls() == 1
         });
         other.send().refused_charged(503, "settlement_unknown");
+        let unreadable = rig.post(ACCESS).paid(&payment.header).json(&json!({}));
+        unreadable.send().refused_charged(503, "settlement_unknown");
         first.join().expect("no panic").expect(200);
     });
     other.send().refused_charged(400, "payment_replayed");

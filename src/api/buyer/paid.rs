@@ -197,22 +197,14 @@ async fn sell(
     product: Product,
     attempt: &mut PaidAttempt,
 ) -> Result<Delivered, Refusal> {
-    let read = read_request(app, call, product, attempt);
-    let (request, proof) = read.map_err(|refusal| unread(app, call, refusal))?;
-    Box::pin(sale::sell(app, request, proof)).await
-}
-
-fn read_request(
-    app: &Shared,
-    call: &Call,
-    product: Product,
-    attempt: &mut PaidAttempt,
-) -> Result<(PaidRequest, PaymentProof), Refusal> {
-    let proof = payment(call, product)?;
+    let proof = payment(call, product).map_err(|refusal| unread(app, call, refusal))?;
     attempt.payer = Some(proof.from());
-    let request = paid_request(app, call, product)?;
+    let request = paid_request(app, call, product).map_err(|refusal| {
+        let used = sale::used_before(app, product, &proof);
+        unread(app, call, used.unwrap_or(refusal))
+    })?;
     attempt.note_purchase(&request.purchase);
-    Ok((request, proof))
+    Box::pin(sale::sell(app, request, proof)).await
 }
 
 /// The purchase, independent of the payment method.
@@ -251,12 +243,13 @@ pub fn purchase(app: &Shared, body: &PaidBody, stated: Option<Level>) -> Result<
     }
 }
 
-/// A request whose payment or credit is not reached counts as unpaid.
+/// A request whose payment or credit is not reached counts as unpaid. No limit hides that a payment was, or may have been,
+/// charged.
 pub fn unread(app: &App, call: &Call, refusal: Refusal) -> Refusal {
-    match app.admit(RateClass::Unpaid, call.peer.client()) {
-        Ok(()) => refusal,
-        Err(limited) => limited,
-    }
+    let limited = app.admit(RateClass::Unpaid, call.peer.client()).err();
+    limited
+        .filter(|_| !refusal.may_be_charged())
+        .unwrap_or(refusal)
 }
 
 /// Exactly one readable payment. A second header, or one of version 1, would make the request ambiguous.

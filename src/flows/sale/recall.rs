@@ -88,6 +88,8 @@ pub async fn recall(app: &Shared, key: PaymentKey, asker: Asker) -> Result<Recal
 
 const USED_FOR_ANOTHER: &str = "This authorization has paid for another request, and pays for no second one: sign a new one. \
     GET /v1/x402/purchases with the wallet's sign-in lists what the wallet has bought.";
+const SENT_WITH_ANOTHER: &str = "This payment came with another request and was sent for settlement; its outcome is not known yet. \
+    Do not sign again: repeat that request unchanged.";
 const OTHER_CLIENT_OWED: &str = "This authorization was used. Its response is delivered again only to the client address that \
     sent it, or with the payment-identifier that it was signed with. It was not received yet: sign a new authorization for the \
     same purchase, and you get the answer while the new authorization is not charged.";
@@ -101,6 +103,15 @@ fn used(payment: &Payment, message: &str) -> Refusal {
         true => replayed(message).with(With::Charged),
         false => replayed(message),
     }
+}
+
+/// The refusal of a payment whose money has moved, or may have, for another request.
+pub fn used_for_another(payment: &Payment) -> Option<Refusal> {
+    let is_settled = matches!(payment.state, State::Settled { .. });
+    payment.may_have_moved().then(|| match is_settled {
+        true => used(payment, USED_FOR_ANOTHER),
+        false => Refusal::new(Code::SettlementUnknown, SENT_WITH_ANOTHER),
+    })
 }
 
 /// Looks up the payment that another one was bound to.
