@@ -66,6 +66,42 @@ fn a_new_signature_gets_what_an_earlier_payment_has_bought() {
     });
 }
 
+/// The second signature has done its own work when the first one's client leaves, while its answer is made ready: nobody gets
+/// that, so the second one must.
+#[test]
+fn a_client_that_leaves_behind_a_second_signature_is_charged_once() {
+    let rig = Rig::start();
+    rig.facilitator
+        .settles(Says::Slow(Duration::from_millis(400)));
+    for number in 0..8 {
+        let path = format!("/slow-{number}");
+        let page = Page::html("The slow page", "It takes its time to come.");
+        rig.site.put(&path, page.slow(Duration::from_millis(300)));
+        let mut wish = Wish::all(&format!("http://news.sample-site.org{path}")).remove(2);
+        wish.body["force_refresh"] = true.into();
+        let wallet = Wallet::new();
+        let sign = || {
+            let payment = wish.sign(rig.address, &wallet, rig.now(), None);
+            wish.ask(rig.address).paid(&payment.header)
+        };
+        let (first, second) = (sign(), sign());
+        let settled = rig.facilitator.settle_calls();
+        let mut stream = connect(first.address());
+        stream.write_all(&first.bytes()).expect("it is sent");
+        until("the page is fetched", || rig.site.hits(&path) == 1);
+        std::thread::sleep(Duration::from_millis(150));
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| second.send());
+            until("the first is sent for settlement", || {
+                rig.facilitator.settle_calls() > settled
+            });
+            drop(stream);
+            second.join().expect("no panic").expect(200);
+        });
+        assert_eq!(rig.facilitator.spent(wallet.address()), wish.units);
+    }
+}
+
 /// The same of every kind of purchase, and of one whose client left before the answer.
 #[test]
 fn a_new_signature_gets_what_an_earlier_payment_of_any_kind_has_bought() {

@@ -254,12 +254,13 @@ pub async fn earlier_purchase(
     let end = Instant::now() + app.config.payment.settle_wait_max;
     for key in earlier.into_iter().filter(|key| *key != own) {
         let is_identified = identified == Some(key);
-        // It is settled and its buyer has the answer, which the record will say.
-        if !is_identified && app.in_flight.answers.has(key) {
-            continue;
-        }
         let reservation = Reservation::wait(&app.in_flight, key, end).await;
-        let is_answered = app.in_flight.answers.has(key);
+        // An answer on its way may still be lost, and is owed then: only one that was sent, as the record will say, lets this
+        // payment buy again.
+        let is_answered = match app.in_flight.answers.was_sent(key, end).await {
+            None if !is_identified => return Err(in_use()),
+            was_sent => was_sent == Some(true),
+        };
         let stored = app.store.look_up(|snapshot| snapshot.payment(key))?;
         if reservation.is_none()
             && stored
