@@ -55,7 +55,7 @@ pub const NOT_BY_STRANGERS: &[(&str, &str)] = &[
     ),
     (
         "answered-payments-1",
-        "one row for each payment that was settled, or got the goods of one",
+        "one row for each payment that was settled",
     ),
     ("payments-1", "of a file of schema 1; empty since"),
     ("blob-holds-1", "of a file of schema 1; empty since"),
@@ -196,12 +196,13 @@ pub const BOUNDS: &[Held] = &[
         tests: &["tests/it/webhook.rs::the_same_event_fifty_times_at_once_is_one_order_and_one_mail"],
     },
     Held {
-        what: "Payments that are held by a retry credit, and what is left of those that were let go; credits and identifiers",
+        what: "Payments that are held by a retry credit, and what is left of those that were let go, have failed or got the goods of an earlier one; credits and identifiers",
         place: Tables(&["open-payments-1", "ended-payments-1", "payment-places-1", "credits-1", "identifiers-1"]),
-        bounds: &[Constant("src/state/in_flight/unfinished.rs::HELD_OF_PAYER_MAX"), Constant("src/state/in_flight/unfinished.rs::HELD_MAX"), Constant("src/flows/sale/payments.rs::RELEASED_SECONDS"), Setting("limits.sales_per_minute")],
-        at_bound: "A payer's further payments are refused with 429 and not used; beyond the sum of all, an outage gives no credit, and the payment is not used. A payment that was let go keeps its key and state, and is forgotten a week after its authorization has ended.",
+        bounds: &[Constant("src/state/in_flight/unfinished.rs::HELD_OF_PAYER_MAX"), Constant("src/state/in_flight/unfinished.rs::HELD_MAX"), Constant("src/flows/sale/payments.rs::RELEASED_SECONDS"), Constant("src/flows/sale/recall.rs::ANSWERED_MAX"), Setting("limits.sales_per_minute")],
+        at_bound: "A payer's further payments are refused with 429 and not used; beyond the sum of all, an outage gives no credit, and the payment is not used. A payment that was let go or has failed keeps its key and state, and is forgotten a week after its authorization has ended. So many payments under one identifier get an answer that was received; further ones are refused and not used.",
         enforced: &["src/state/in_flight/unfinished.rs::HELD_OF_PAYER_MAX", "src/flows/sale/payments.rs::forgotten_at"],
-        tests: &["tests/it/owed.rs::a_payer_holds_a_few_payments_and_leaves_little_behind", "tests/it/limits.rs::one_wallet_with_many_nonces_gets_little_work_for_nothing",
+        tests: &["tests/it/owed.rs::a_payer_holds_a_few_payments_and_leaves_little_behind", "tests/it/owed.rs::a_payment_that_failed_leaves_little_behind",
+            "tests/it/replay.rs::so_many_signatures_under_an_identifier_are_given_the_answer_and_leave_no_text", "tests/it/limits.rs::one_wallet_with_many_nonces_gets_little_work_for_nothing",
             "tests/it/rates.rs::a_new_payment_beyond_the_limit_is_not_used"],
     },
     Held {

@@ -37,6 +37,11 @@ impl UnixSeconds {
         self.0.saturating_sub(earlier.0)
     }
 
+    /// Whole seconds from this to `now`. `None` if it lies ahead by more than a minute: a wrong clock has dated it.
+    pub fn age_at(self, now: UnixSeconds) -> Option<u64> {
+        (self <= now.plus(60)).then(|| now.since(self))
+    }
+
     /// The day in UTC, counted from 1970-01-01: the key of a day's ledger.
     pub const fn day_number(self) -> u64 {
         self.0 / DAY_SECONDS

@@ -122,7 +122,7 @@ impl Tables<'_> {
             let (HeldPage::Fetched(PageRecord { fetched_at, .. })
             | HeldPage::Unchanged { fetched_at }) = page;
             let is_old = now.since(UnixSeconds(fetched_at)) >= PAGE_SECONDS;
-            if is_old || self.is_cached_since(address, fetched_at)? {
+            if is_old || self.is_cached_since(address, fetched_at, now)? {
                 continue;
             }
             match &page {

@@ -71,14 +71,18 @@ impl Tables<'_> {
         self.shrink_pages(now, usize::MAX).map(drop)
     }
 
-    /// Whether the cache has a copy of this URL that was fetched at this moment or later.
+    /// Whether the cache has a copy of this URL that was fetched at this moment or later, and not by a clock that was ahead.
     pub(in crate::store) fn is_cached_since(
         &self,
         target_url: &str,
         fetched_at: u64,
+        now: UnixSeconds,
     ) -> Result<bool, StoreError> {
         let cached = self.page(page_key(target_url))?;
-        Ok(cached.is_some_and(|cached| cached.fetched_at >= fetched_at))
+        Ok(cached.is_some_and(|cached| {
+            let is_dated_right = UnixSeconds(cached.fetched_at).age_at(now).is_some();
+            cached.fetched_at >= fetched_at && is_dated_right
+        }))
     }
 
     /// Notes that a page was found unchanged at `fetched_at`.

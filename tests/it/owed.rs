@@ -102,6 +102,55 @@ fn a_client_that_leaves_behind_a_second_signature_is_charged_once() {
     }
 }
 
+#[test]
+fn a_payment_that_failed_leaves_little_behind() {
+    let rig = Rig::start();
+    let check = &Wish::all(ARTICLE)[5];
+    rig.facilitator.settles(Says::No("insufficient_funds"));
+    let payment = check.sign(rig.address, &Wallet::new(), rig.now(), None);
+    let ask = check.ask(rig.address).paid(&payment.header);
+    ask.send().expect(402);
+    let store = &rig.app().store;
+    let kept = || {
+        let kept = rig.wait(store.read(|snapshot| snapshot.payments_after(None, 10)));
+        let kept = kept.expect("they can be read").into_iter();
+        let kept = kept.map(|(_, payment)| match payment.purchase {
+            Purchase::Check(check) => (payment.state.name(), check.text),
+            _ => panic!("a check was asked for"),
+        });
+        kept.collect::<Vec<_>>()
+    };
+    assert_eq!(kept(), [("failed", String::new())]);
+    let again = ask.send().expect(402);
+    assert!(again.text().contains("insufficient_funds"), "{again:?}");
+    rig.pass(8 * 86_400);
+    rig.work_off();
+    assert_eq!(kept(), []);
+}
+
+/// What the operator has purged is owed to nobody any more.
+#[test]
+fn a_purged_report_does_not_stand_in_the_way_of_a_new_purchase() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    let wish = &Wish::all(ARTICLE)[2];
+    let buy = || {
+        let payment = wish.sign(rig.address, &wallet, rig.now(), None);
+        wish.ask(rig.address).paid(&payment.header).send()
+    };
+    rig.facilitator.settles(Says::Lost);
+    buy().refused_charged(503, "settlement_unknown");
+    rig.facilitator.settles(Says::Honest);
+    rig.pass(35);
+    rig.work_off();
+    let listed = rig.operator("/operator/reports").json();
+    let id = listed["reports"][0]["report_id"].as_str().expect("an id");
+    rig.operate("POST", &format!("/operator/reports/{id}/purge"))
+        .expect(200);
+    buy().expect(200);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 2 * wish.units);
+}
+
 /// The same of every kind of purchase, and of one whose client left before the answer.
 #[test]
 fn a_new_signature_gets_what_an_earlier_payment_of_any_kind_has_bought() {

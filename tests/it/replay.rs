@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use context402::domain::purchase::Purchase;
 use context402::domain::time::UnixSeconds;
 use context402::store::DueKind;
 use serde_json::json;
@@ -516,6 +517,33 @@ fn a_new_signature_under_the_same_identifier_is_given_the_first_answer() {
 }
 
 /// An identifier is no bearer key: it counts for its payer alone (safety A14).
+/// Each such signature leaves a record and costs nothing.
+#[test]
+fn so_many_signatures_under_an_identifier_are_given_the_answer_and_leave_no_text() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    let check = &Wish::all(ARTICLE)[5];
+    let pay = || {
+        let payment = check.sign(rig.address, &wallet, rig.now(), Some(ID));
+        check.ask(rig.address).paid(&payment.header).send()
+    };
+    for _ in 0..=20 {
+        pay().expect(200);
+    }
+    pay().refused(400, "payment_replayed");
+    assert_eq!(rig.facilitator.spent(wallet.address()), check.units);
+    let store = &rig.app().store;
+    let payments = rig.wait(store.read(|snapshot| snapshot.payments_after(None, 100)));
+    let payments = payments.expect("they can be read").into_iter();
+    let answered = payments.filter(|(_, payment)| payment.state.name() == "answered");
+    let texts = answered.map(|(_, payment)| match payment.purchase {
+        Purchase::Check(check) => (check.text, check.sources.len()),
+        _ => panic!("checks alone were bought"),
+    });
+    let texts: Vec<(String, usize)> = texts.collect();
+    assert_eq!(texts, vec![(String::new(), 2); 20]);
+}
+
 #[test]
 fn somebody_else_s_identifier_gives_nothing() {
     let rig = Rig::start();

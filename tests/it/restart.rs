@@ -383,3 +383,27 @@ fn a_clock_that_goes_back_revives_no_payment() {
     ask.send().refused_charged(400, "payment_replayed");
     assert_eq!(rig.facilitator.settle_calls(), 1);
 }
+
+/// A page that a clock far ahead has dated is not fresh for as long as it was ahead.
+#[test]
+fn a_page_dated_in_the_future_is_fetched_anew() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    rig.pass(8 * 86_400);
+    rig.buy(&wallet, ARTICLE, "fresh").expect(200);
+    rig.go_back(8 * 86_400);
+    rig.pass(86_400);
+    for tier in ["deep", "basic"] {
+        let hits = rig.site.hits("/article");
+        let answer = rig.buy(&wallet, ARTICLE, tier).expect(200);
+        assert_eq!(
+            (answer.must("x-service-cache"), rig.site.hits("/article")),
+            ("miss", hits + 1),
+            "{tier}"
+        );
+        rig.pass(7200);
+    }
+    // What was fetched now is the copy that counts.
+    let answer = rig.buy(&wallet, ARTICLE, "cached").expect(200);
+    assert_eq!(answer.must("x-service-cache"), "hit");
+}

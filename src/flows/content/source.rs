@@ -264,7 +264,8 @@ async fn found(
     let fresh_enough = |CachedPage { record: kept, .. }: &CachedPage| match reading.cache {
         CachePolicy::CacheOnly { .. } => true,
         CachePolicy::UpTo { age_seconds } => {
-            !reading.refresh && app.now().since(UnixSeconds(kept.fetched_at)) <= age_seconds
+            let age = UnixSeconds(kept.fetched_at).age_at(app.now());
+            !reading.refresh && age.is_some_and(|age| age <= age_seconds)
         }
         CachePolicy::Bypass => false,
     };

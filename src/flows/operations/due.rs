@@ -158,12 +158,14 @@ fn call(payment: &Payment, abandoned_at: Option<UnixSeconds>, now: UnixSeconds) 
                 Call::DropAnswer
             }
         }
-        State::Released | State::Answered { .. } => match payments::forgotten_at(payment) {
-            Some(end) if now >= end => Call::Forget,
-            Some(end) => Call::LookAt(end),
-            None => Call::Nothing,
-        },
-        State::New | State::Failed { .. } => Call::Nothing,
+        State::Released | State::Failed { .. } | State::Answered { .. } => {
+            match payments::forgotten_at(payment) {
+                Some(end) if now >= end => Call::Forget,
+                Some(end) => Call::LookAt(end),
+                None => Call::Nothing,
+            }
+        }
+        State::New => Call::Nothing,
     }
 }
 

@@ -27,7 +27,7 @@ use crate::x402::wire::{PaymentRequirements, WrittenRequirements};
 const CREDIT_ATTEMPTS: u8 = 3;
 /// A held authorization must still be valid this long when it is settled.
 const CREDIT_MARGIN_SECONDS: u64 = 30;
-/// How long a released authorization stays on record after its end. No money moved.
+/// How long a released or failed authorization stays on record after its end. No money moved.
 const RELEASED_SECONDS: u64 = 7 * 86_400;
 /// How long an authorization that got an earlier payment's goods stays on record after its end, so that a clock that is
 /// set back does not make it valid again.
@@ -223,10 +223,10 @@ pub fn apply(
             tables.drop_report_of(key)?;
             tables.drop_goods(key, now)?;
             drop_identifier(tables, payment)?;
+            // It cost its sender nothing, so only key, state, level and fingerprint stay.
+            payment.purchase.forget_text();
+            payment.attribution = None;
             if let Some(at) = forgotten_at(payment) {
-                // Released payments cost their senders nothing, so only key, state and fingerprint stay.
-                payment.purchase.forget_text();
-                payment.attribution = None;
                 tables.schedule_payment(at, key)?;
             }
         }
@@ -234,6 +234,9 @@ pub fn apply(
             let by = *by;
             payment.payload = Vec::new();
             payment.requirements = Vec::new();
+            // It cost its sender nothing either, and the earlier payment names the purchase.
+            payment.purchase.forget_text();
+            payment.attribution = None;
             // The identifier refers to the goods.
             if let Some(identifier) = payment.identifier {
                 tables.put_identifier(identifier, by)?;
@@ -382,15 +385,15 @@ pub fn origin(nonce: Nonce, client: Option<IpAddr>) -> Option<[u8; 16]> {
     hash[..16].try_into().ok()
 }
 
-/// When a released payment, or one that got an earlier one's goods, is deleted: its authorization can never be used again.
-/// A released transfer can be, and stays.
+/// When a payment that moved no money is deleted: released, failed, or given an earlier one's goods. Its authorization can never
+/// be used again. A released transfer can be, and stays.
 pub fn forgotten_at(payment: &Payment) -> Option<UnixSeconds> {
     if payment.means == Means::Transfer {
         return None;
     }
     let end = payment.valid_before();
     match payment.state {
-        State::Released => Some(end.plus(RELEASED_SECONDS)),
+        State::Released | State::Failed { .. } => Some(end.plus(RELEASED_SECONDS)),
         State::Answered { at, .. } => Some(end.plus(ANSWERED_SECONDS).max(redelivery_end(at))),
         _ => None,
     }

@@ -16,6 +16,9 @@ use crate::flows::sale::{response, settle};
 use crate::state::in_flight::delivered::Delivered;
 use crate::state::in_flight::{Reservation, ReservedIdentifier};
 
+/// How many payments under one identifier get a stored answer that was received: each leaves a record, and costs its sender
+/// nothing.
+const ANSWERED_MAX: u8 = 20;
 /// How often a stored answer is redelivered to the same payload (decisions, Money 4).
 const REDELIVERIES_MAX: u8 = 5;
 
@@ -296,11 +299,22 @@ pub async fn earlier_purchase(
                 }
             }
             State::Settled { .. } if payment.answer.is_some() => {
-                if !is_identified && (is_answered || !payment.delivery.is_owed) {
+                let is_owed = payment.delivery.is_owed && !is_answered;
+                if !is_identified && !is_owed {
                     continue;
                 }
-                let delivered = response::respond(app, key, &payment, None).await;
-                delivered.map_err(earlier_unknown)?
+                if !is_owed && payment.redelivered >= ANSWERED_MAX {
+                    return Err(replayed(
+                        "The response under this payment-identifier has reached its delivery limit. This authorization was not \
+                        used: sign one under another identifier for a new purchase.",
+                    ));
+                }
+                match response::respond(app, key, &payment, None).await {
+                    Ok(delivered) => delivered,
+                    // Its report was purged, so this payment makes the purchase.
+                    Err(refusal) if refusal.code == Code::PaymentReplayed => continue,
+                    Err(refusal) => return Err(earlier_unknown(refusal)),
+                }
             }
             _ => continue,
         };
@@ -333,6 +347,7 @@ async fn bind(
         payments::apply(tables, own, &mut payment, &event, now, fresh)?;
         if let Some(mut earlier) = tables.payment(by)? {
             let until = now.plus(REDELIVERY_SECONDS);
+            earlier.redelivered = earlier.redelivered.saturating_add(1);
             payments::keep_answer_until(tables, by, &mut earlier, until)?;
             tables.put_payment(by, &earlier)?;
         }

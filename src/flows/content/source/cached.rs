@@ -40,8 +40,8 @@ pub(super) fn sellable_page(
     let Some(record) = snapshot.page(target_url)? else {
         return Ok(None);
     };
-    let is_there = app.now().since(UnixSeconds(record.fetched_at)) < PAGE_SECONDS
-        && snapshot.keeps_blob(record.blob)?;
+    let age = UnixSeconds(record.fetched_at).age_at(app.now());
+    let is_there = age.is_some_and(|age| age < PAGE_SECONDS) && snapshot.keeps_blob(record.blob)?;
     if !is_there || record.tokens == 0 {
         return Ok(None);
     }
