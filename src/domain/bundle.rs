@@ -38,12 +38,22 @@ const TABLE: [Row; 3] = [
 
 /// The most sources that any bundle takes.
 pub const SOURCES_MAX: usize = TABLE[2].source_limit;
+/// The fewest, and the fewest that are compared.
+pub const SOURCES_MIN: usize = 2;
+/// [`read_min`] in a buyer's words.
+pub const READ_RULE: &str = "Over x402 a bundle is sold if at least two of its sources, and at least half of them, can be \
+                             read; otherwise nothing is charged.";
 /// What the product is called on the wire.
 pub const PRODUCT: &str = "proof_bundle";
 /// Atomic units of USDC in a cent.
 const UNITS_PER_CENT: u64 = 10_000;
 
 level_table!(Bundle);
+
+/// How many of a bundle's sources have to be read before it is sold.
+pub fn read_min(sources: usize) -> usize {
+    sources.div_ceil(2).max(SOURCES_MIN)
+}
 
 impl Bundle {
     /// The smallest bundle for a number of sources; the largest if none fits, the default for zero.

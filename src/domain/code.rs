@@ -62,7 +62,7 @@ codes! {
     BundleMismatch "bundle_mismatch" false "Query, header and body name different bundles." "Send the same bundle everywhere, or only once.";
     InvalidDepth "invalid_depth" false "No such depth." "Use quick or standard.";
     DepthMismatch "depth_mismatch" false "Query, header and body name different depths." "Send the same depth everywhere, or only once.";
-    SourcesUnread "sources_unread" false "Too few of the sources can be read." "Buy again with the sources that `readable` lists; nothing was charged.";
+    SourcesUnread "sources_unread" false "Too few of the sources can be read." "Nothing was charged. Buy again with the sources that `readable` lists; for a single one of a bundle, buy a Proof Pack.";
     InvalidProduct "invalid_product" false "No such product." "Use context, proof_pack, proof_bundle or check.";
     PackMismatch "pack_mismatch" false "Query, header and body name different packs." "Send the same pack everywhere, or only once.";
     InvalidPayment "invalid_payment" false "The PAYMENT-SIGNATURE header cannot be read." "Base64-encode the JSON of the x402 v2 payment payload exactly once. POST it to /v1/agent/diagnose to see what is wrong.";

@@ -128,6 +128,12 @@ fn every_request_that_is_offered_can_be_bought() {
             let priced = ask.send().expect(402);
             let payment = wallet.sign_answer(&priced, rig.now(), None);
             let answer = ask.paid(&payment.header).send();
+            // Beside one page of the message stands an example, which is not there in tests: nothing to compare it with.
+            if request.to_string().contains("example.org") {
+                answer.refused(400, "sources_unread");
+                assert_eq!(rig.facilitator.spent(wallet.address()), 0);
+                continue;
+            }
             assert_eq!(answer.status, 200, "{request} {answer:?}");
             assert_eq!(
                 priced.challenge()["accepts"][0]["amount"],

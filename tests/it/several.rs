@@ -18,6 +18,7 @@ const BUNDLE: &str = "/v1/x402/proof-bundle";
 const CHECK: &str = "/v1/x402/check";
 const QUICK: Level = Level::Check(CheckDepth::Quick);
 const SCOUT: Level = Level::Bundle(Bundle::Scout);
+const BUILDER: Level = Level::Bundle(Bundle::Builder);
 const OTHER: &str = "http://www.second-site.org/fares";
 const THIRD: &str = "http://www.third-site.org/fares";
 const DOWN: &str = "http://down.sample-site.org/article";
@@ -562,12 +563,44 @@ fn a_bundle_of_which_fewer_than_half_can_be_read_is_not_sold() {
         (0, 0)
     );
     // With half of them it is sold, and says what was not read.
-    let answer = pay(&rig, &wallet, &bundle(&rig, &json!([FERRY, MISSING])))
+    let sources = json!([FERRY, MISSING, OTHER, format!("{MISSING}/2")]);
+    let answer = pay(&rig, &wallet, &bundle(&rig, &sources))
         .expect(200)
         .json();
     assert_eq!(answer["unreachable"][0]["target_url"], MISSING);
-    assert_eq!(answer["synthesis"]["coverage"]["read_count"], 1);
-    assert_eq!(paid(&rig, &wallet), price(SCOUT));
+    assert_eq!(answer["synthesis"]["coverage"]["read_count"], 2);
+    assert_eq!(paid(&rig, &wallet), price(BUILDER));
+}
+
+/// One source has nothing to be compared with. It was sold as half of a bundle of two, though a bundle of one is refused.
+#[test]
+fn a_bundle_of_which_one_source_can_be_read_is_not_sold() {
+    let rig = rig();
+    let wallet = Wallet::new();
+    let refused = pay(&rig, &wallet, &bundle(&rig, &json!([FERRY, MISSING])));
+    let body = refused.refused(400, "sources_unread").json();
+    assert_eq!(body["readable"], json!([FERRY]));
+    assert!(body.get("instead").is_none(), "{body}");
+    let message = body["error"]["message"].as_str().expect("a text");
+    assert!(message.contains("2 are needed"), "{message}");
+    assert_eq!(paid(&rig, &wallet), 0);
+    // The rule stands where buyers read.
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let tools = rig.post("/mcp").json(&list).send().expect(200).text();
+    assert!(tools.contains("at least half of them, can be read"));
+    for path in [
+        "/openapi.json",
+        "/docs",
+        "/proof-pack/bundle",
+        "/refunds",
+        "/llms-full.txt",
+    ] {
+        let text = rig.get(path).expect(200).text();
+        assert!(
+            text.contains("at least half of them, can be read"),
+            "{path}"
+        );
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::api::buyer::sources;
 use crate::app::Shared;
-use crate::domain::bundle::{Bundle, SOURCES_MAX};
+use crate::domain::bundle::{Bundle, SOURCES_MAX, SOURCES_MIN};
 use crate::domain::purchase::{ProofBundlePurchase, Purchase};
 use crate::domain::refusal::Refusal;
 use crate::domain::requests::{AddressList, ProofBundleRequest};
@@ -26,7 +26,7 @@ pub fn purchase(
     };
     let bundle = stated.unwrap_or_else(|| Bundle::for_count(named.len()));
     let (count, limit) = (named.len(), bundle.source_limit());
-    if !(2..=limit).contains(&count) {
+    if !(SOURCES_MIN..=limit).contains(&count) {
         let why = match count {
             _ if count > SOURCES_MAX => format!("at most {SOURCES_MAX} sources, not {count}"),
             _ if count > limit => format!(
@@ -34,7 +34,7 @@ pub fn purchase(
                 bundle.name(),
                 Bundle::for_count(count).name()
             ),
-            _ => "at least 2 sources; a Proof Pack checks one".to_owned(),
+            _ => format!("at least {SOURCES_MIN} sources; a Proof Pack checks one"),
         };
         return Err(sources::wrong("sources", &why));
     }

@@ -328,7 +328,8 @@ const CLAIMS_MAX: usize = 10;
 pub static PROOF_BUNDLE_REQUEST: Object = Object {
     name: "ProofBundleRequest",
     doc: "The sources, and the question or the claims to check against all of them. All sources are read within 90 \
-          seconds; one that takes longer counts as unread.",
+          seconds; one that takes longer counts as unread. The bundle is sold if at least two sources, and at least half \
+          of them, can be read; otherwise nothing is charged.",
     fields: &[
         Field {
             required: false,

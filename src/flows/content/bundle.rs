@@ -2,7 +2,7 @@
 //! reports beside each other.
 
 use crate::app::Shared;
-use crate::domain::bundle::Bundle;
+use crate::domain::bundle::{Bundle, SOURCES_MIN, read_min};
 use crate::domain::code::Code;
 use crate::domain::ids::ReportId;
 use crate::domain::level::{Level, LineItem};
@@ -40,7 +40,7 @@ struct Examined {
     text: String,
 }
 
-/// Reads and examines the sources. Fewer than half of them are not sold.
+/// Reads and examines the sources. Fewer than [`read_min`] of them are not sold.
 ///
 /// # Errors
 /// Too few sources that can be read, and what keeps the service from examining them.
@@ -68,8 +68,9 @@ pub async fn draft(
     let how = (bought.reading(), &bought.extent());
     let reader = Reader::of(app, payer);
     let read = several::read_all(app, &purchase.sources, how, &reader, examine).await;
-    several::enough(&read, purchase.sources.len().div_ceil(2), |readable| {
-        (readable > 1).then(|| LineItem::from(Level::Bundle(Bundle::for_count(readable))))
+    several::enough(&read, read_min(purchase.sources.len()), |readable| {
+        (readable >= SOURCES_MIN)
+            .then(|| LineItem::from(Level::Bundle(Bundle::for_count(readable))))
     })?;
     compare(app, purchase, read).await
 }

@@ -3,6 +3,7 @@
 
 use maud::{Markup, html};
 
+use crate::domain::bundle::READ_RULE;
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::site::{FacilitatorMode, Site};
@@ -198,6 +199,7 @@ fn refunds() -> Markup {
         h2 #cases { "Cases" }
         ul.checks {
             li.pass { strong { "The target is refused, missing or unreadable." } p { "Response 400. Your authorization is voided; you pay nothing." } }
+            li.pass { strong { "Too few sources of an Evidence Bundle can be read." } p { (READ_RULE) " The response lists those that can." } }
             li.pass { strong { "An outage on our side or the target’s." } p { "Response 503 with a retry credit, which holds your payment for up to 15 minutes. Retries are free. If you do not retry, you pay nothing." } }
             li.pass { strong { "The connection breaks after you paid." } p { "Send the same request with the same payment within 15 minutes: you get the cached response and are not charged again." } }
             li.pass { strong { "The settlement outcome is unknown." } p { "Response 503. Do not sign a new payment: we look up the outcome on chain. Either you get your response, or you were never charged." } }

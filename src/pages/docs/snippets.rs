@@ -55,7 +55,8 @@ pub const SNIPPETS: [Snippet; 14] = [
              "Costs the same as the whole page; the response stays within the token budget."),
     snippet!("proof-pack", "POST" "/v1/x402/proof-pack", "A report on one source", ""),
     snippet!("proof-bundle", "POST" "/v1/x402/proof-bundle", "A report on several sources",
-             "The official clients refuse to pay more than 1 USD at once, so the programs raise that limit to the price."),
+             "Sold if at least two sources, and at least half of them, can be read. The official clients refuse to pay more \
+              than 1 USD at once, so the programs raise that limit to the price."),
     snippet!("check", "POST" "/v1/x402/check", "A text checked claim by claim",
              "Priced per source. Where that comes to more than 1 USD, raise the clients' limit as for a bundle."),
     snippet!("retry", "POST" "/v1/x402/retry", "Redeem a retry credit",

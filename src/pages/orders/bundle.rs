@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 
-use crate::domain::bundle::Bundle;
+use crate::domain::bundle::{Bundle, READ_RULE};
 use crate::domain::time::UnixSeconds;
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
@@ -86,7 +86,7 @@ pub fn about_page(view: &BundleView<'_>) -> String {
             h2 #prices { "Three sizes" }
             (bundle_table(None, view.site.has_model))
             p {
-                "Agents pay in USDC over x402 (" a href="/docs#example-proof-bundle" { "example" } "); people pay "
+                "Agents pay in USDC over x402 (" a href="/docs#example-proof-bundle" { "example" } "). " (READ_RULE) " People pay "
                 "the same amount in dollars through a payment link. Only one source? See "
                 a href="/proof-pack" { "Proof Packs" } ". Questions? "
                 a href="/contact" { "Write to us" } "."

@@ -5,6 +5,7 @@ use crate::api::directory::documents::{document_of, documents};
 use crate::api::frame::made_once;
 use crate::api::orders::bundles;
 use crate::app::{App, Shared};
+use crate::domain::bundle::READ_RULE;
 use crate::domain::figures::cents;
 use crate::domain::level::{Level, PAGES_MAX, Product};
 use crate::http::{Call, Reply};
@@ -54,7 +55,7 @@ pub fn introduction(app: &App) -> String {
          many times the price, and only if all of them can be read.\n\n\
          To check several sources together, POST {proof_bundle} with `{{\"target_urls\":[\"https://example.com/\",\
          \"https://example.org/\"],\"question\":\"Is it free to use?\"}}`, paid the same way. GET {bundle_quote} with \
-         target_urls and question says beforehand, free, which sources can be read. People can pay for a bundle in dollars \
+         target_urls and question says beforehand, free, which addresses are allowed. {READ_RULE} People can pay for a bundle in dollars \
          through a payment link instead.\n\n\
          Bundles, in USDC:\n\n{bundles}\n\
          To check a whole answer before you give it, POST {check} with `{{\"text\":\"It is free to use.\",\

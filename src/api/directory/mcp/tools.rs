@@ -84,10 +84,15 @@ fn input_schema(row: &Row, schema: fn(&Parameter) -> Value) -> Value {
         // Optional: the response to a call without it says what to sign.
         properties.insert(argument_of_header(parameter), schema(parameter));
     }
-    json!({
+    let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object", "properties": properties, "required": required, "additionalProperties": false,
-    })
+    });
+    let docs: Vec<&str> = bodies(row).map(|object| object.doc).collect();
+    if !docs.is_empty() {
+        schema["description"] = docs.join(" ").into();
+    }
+    schema
 }
 
 /// The shapes that the body may have. A retry takes the body of any purchase, and as a tool that of a page.
