@@ -310,6 +310,100 @@ fn a_challenge_for_a_request_that_cannot_be_served_says_why() {
     assert!(rig.site.requests().is_empty(), "nothing is fetched");
 }
 
+/// The rules of a purchase that need no lookup are told before anybody signs, too.
+#[test]
+fn a_challenge_tells_which_rule_of_its_purchase_a_request_breaks() {
+    let rig = Rig::start();
+    let urls = |count: usize| -> Value {
+        let urls = (0..count).map(|number| format!("https://example.com/{number}"));
+        urls.collect::<Vec<_>>().into()
+    };
+    let (page, bundle) = ("https://example.com/", "/v1/x402/proof-bundle");
+    for (path, body, why) in [
+        (
+            ACCESS,
+            json!({"target_url": page, "tier": "cached", "selector": "main"}),
+            "the tier cached",
+        ),
+        (
+            ACCESS,
+            json!({"target_url": page, "tier": "cached", "force_refresh": true}),
+            "force_refresh is not supported",
+        ),
+        (
+            ACCESS,
+            json!({"target_url": page, "selector": "main["}),
+            "body.selector: it is not a usable CSS selector",
+        ),
+        (
+            ACCESS,
+            json!({"target_urls": urls(2), "min_pages": 3}),
+            "min_pages is larger",
+        ),
+        (ACCESS, json!({"target_urls": urls(1)}), "2 to 10 pages"),
+        (
+            ACCESS,
+            json!({"target_url": page, "render": "always"}),
+            "no browser: leave `render` out",
+        ),
+        (
+            ACCESS,
+            json!({"target_url": "ftp://example.com/"}),
+            "must begin with http",
+        ),
+        (
+            ACCESS,
+            json!({"target_url": "http://10.0.0.1/"}),
+            "only public addresses are read",
+        ),
+        (
+            ACCESS,
+            json!({"target_urls": [page, "http://localhost/"]}),
+            "The source is http://localhost/",
+        ),
+        (
+            PROOF_PACK,
+            json!({"target_url": page, "pack": "standard", "screenshot": true}),
+            "screenshot needs the pack deep",
+        ),
+        (
+            bundle,
+            json!({"target_urls": urls(4), "bundle": "scout"}),
+            "builder takes 4",
+        ),
+        (
+            bundle,
+            json!({"target_urls": urls(1)}),
+            "at least 2 sources",
+        ),
+        (bundle, json!({"sources": urls(1)}), "at least 2 sources"),
+        (bundle, json!({"target_urls": urls(26)}), "at most 25"),
+        (
+            bundle,
+            json!({"target_urls": urls(2), "claims": ["It is."], "question": "Is it?"}),
+            "either a question or claims",
+        ),
+        (
+            "/v1/x402/check",
+            json!({"text": "It is.", "sources": ["http://10.0.0.1/"]}),
+            "only public addresses are read",
+        ),
+    ] {
+        let answer = rig.post(path).json(&body).send().expect(402);
+        assert!(answer.body.len() <= 2_900, "{}", answer.body.len());
+        let told = answer.challenge()["error"].to_string();
+        for part in [why, "cannot be served as it stands", "before you sign"] {
+            assert!(told.contains(part), "{body}: {part}: {told}");
+        }
+        assert!(!told.contains("Value error"), "{told}");
+    }
+    // The price is that of the request, served or not.
+    let four = json!({"target_urls": urls(4), "bundle": "scout"});
+    let answer = rig.post(bundle).json(&four).send().expect(402);
+    assert_eq!(answer.challenge()["accepts"][0]["amount"], "2000000");
+    assert!(rig.site.requests().is_empty(), "nothing is fetched");
+}
+
 /// A client of version 1 would pay for ever without learning that its header is not read.
 #[test]
 fn a_payment_of_version_1_is_told_that_only_version_2_is_accepted() {

@@ -22,7 +22,8 @@ use crate::domain::refusal::{Refusal, With};
 use crate::domain::requests::PaidBody;
 use crate::domain::schema::ValidationError;
 use crate::domain::tier::Tier;
-use crate::flows::quotes::offers;
+use crate::flows::content::rendering;
+use crate::flows::quotes::{bundles, offers};
 use crate::flows::sale;
 use crate::flows::sale::refusals::{self, PaidAttempt};
 use crate::flows::sale::request::PaidRequest;
@@ -139,7 +140,13 @@ fn unpaid(app: &Shared, call: &Call, product: Product, stated: Stated) -> Reply 
              sign, because a payment for this request is refused as it stands."
         ))
     } else {
-        shape.and_then(Result::err).map(|refusal| {
+        let level = stated.level.or(votes.level);
+        let refusal = match shape {
+            Some(Ok(body)) => unservable(app, &body, level),
+            Some(Err(refusal)) => Some(refusal),
+            None => None,
+        };
+        refusal.map(|refusal| {
             let why = reason(refusal);
             format!(
                 "This request cannot be served as it stands. {why} Correct it before you sign, because a payment for it \
@@ -157,14 +164,34 @@ fn unpaid(app: &Shared, call: &Call, product: Product, stated: Stated) -> Reply 
     challenge::required(app, item.level, &app.offers.challenge_because(item, &error))
 }
 
-/// The body, or why a payment for this request would be refused, as far as its shape shows it: a challenge is to be cheap. A
-/// body without members is a directory's probe and has none.
+/// The body, or why a payment for this request would be refused, as far as its shape shows it. A body without members is a
+/// directory's probe and has none.
 fn shape(call: &Call, product: Product) -> Option<Result<PaidBody, Refusal>> {
     if matches!(call.body.trim_ascii(), b"" | b"{}") {
         return None;
     }
     let body = || PaidBody::read(product, &call.body).map_err(Refusal::validation);
     Some(check_media_type(call).and_then(|()| body()))
+}
+
+/// Why a purchase of this body would be refused before anything is looked up or fetched.
+fn unservable(app: &Shared, body: &PaidBody, level: Option<Level>) -> Option<Refusal> {
+    let purchase = match purchase(app, body, level) {
+        Ok(purchase) => purchase,
+        Err(refusal) => return Some(refusal),
+    };
+    if let Some(advice) = rendering::without_browser(app, &purchase) {
+        let message = format!("This service has no browser: {advice}.");
+        return Some(Refusal::new(Code::RenderUnavailable, message));
+    }
+    let is_one = purchase.target_urls().nth(1).is_none();
+    purchase.target_urls().find_map(|target_url| {
+        let mut refusal = bundles::readable(app, target_url).err()?;
+        if !is_one {
+            refusal.message = format!("{} The source is {target_url}.", refusal.message);
+        }
+        Some(refusal)
+    })
 }
 
 /// Why a request cannot be served, short enough for a challenge.
@@ -188,7 +215,8 @@ fn in_words(error: &ValidationError) -> String {
         None => part.to_string(),
     });
     let place: Vec<String> = place.collect();
-    format!("{}: {}.", place.join("."), error.msg.trim_end_matches('.'))
+    let said = error.msg.trim_start_matches("Value error, ");
+    format!("{}: {}.", place.join("."), said.trim_end_matches('.'))
 }
 
 async fn sell(

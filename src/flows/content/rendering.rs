@@ -93,14 +93,21 @@ pub fn may_render(app: &Shared, render: Render) -> bool {
 /// # Errors
 /// There is no browser.
 pub fn check_available(app: &App, purchase: &Purchase, means: Means) -> Result<(), Refusal> {
-    let advice = match (purchase.stated_render(), purchase.has_screenshot()) {
-        _ if app.outside.renderer.is_some() => return Ok(()),
-        (Some(Render::Always), _) => "leave `render` out to read the page without one",
-        (_, true) => "leave `screenshot` out to buy the report without a picture",
-        _ => return Ok(()),
+    let Some(advice) = without_browser(app, purchase) else {
+        return Ok(());
     };
     let message = format!("This service has no browser. {}: {advice}.", means.unused());
     Err(Refusal::new(Code::RenderUnavailable, message))
+}
+
+/// What to change of a purchase that needs a browser where there is none.
+pub fn without_browser(app: &App, purchase: &Purchase) -> Option<&'static str> {
+    match (purchase.stated_render(), purchase.has_screenshot()) {
+        _ if app.outside.renderer.is_some() => None,
+        (Some(Render::Always), _) => Some("leave `render` out to read the page without one"),
+        (_, true) => Some("leave `screenshot` out to buy the report without a picture"),
+        _ => None,
+    }
 }
 
 /// The same of a purchase whose payment a retry credit holds: its request cannot be changed any more. A report is made
