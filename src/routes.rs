@@ -407,7 +407,7 @@ pub static ROUTES: &[Row] = &[
     // Bundles and leads
     get("/v1/proof-pack/bundle/quote", run!(bundles::quote), Endpoint {
         query: &[TARGET_URLS, QUESTION, BUNDLE, SOURCE], needs_query: &["target_urls"], statuses: &[400, 414, 422, 503],
-        rate: RateClass::Quote, tool: Some("quote_bundle"), ..Endpoint::new(Tag::Bundles, "Which sources can be read, and which bundle takes them; spends nothing") }),
+        rate: RateClass::Quote, tool: Some("quote_bundle"), ..Endpoint::new(Tag::Bundles, "Which addresses are allowed, and which bundle takes them; spends nothing") }),
     post("/v1/proof-pack/bundle/leads", run!(leads::bundle), Endpoint {
         takes: Some(&BUNDLE_LEAD_REQUEST), gives_status: 202, statuses: &[400, 403, 413, 415, 422, 503], rate: RateClass::Lead,
         ..Endpoint::new(Tag::Bundles, "Request a bundle; the response says where to pay") }),

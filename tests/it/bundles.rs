@@ -127,6 +127,28 @@ fn a_quote_says_what_is_taken_and_what_it_costs() {
             assert!(step[member].is_string(), "{step}");
         }
     }
+    // An agent buys it over x402; the default bundle is the specification's, and a smaller one is named.
+    let buy = &quote["next_steps"][0];
+    assert_eq!(buy["url"], format!("{BASE_URL}/v1/x402/proof-bundle"));
+    assert_eq!(buy["accepts"][0]["amount"], "7000000");
+    let told = buy["description"].as_str().expect("a text");
+    assert!(
+        told.contains("smallest") && told.contains("scout, for 2.00 USDC"),
+        "{told}"
+    );
+    let asked = rig.post("/v1/x402/proof-bundle").json(&buy["body"]).send();
+    let asked = asked.expect(402).challenge();
+    assert_eq!(asked["accepts"], buy["accepts"]);
+    assert_eq!(asked["error"], "PAYMENT-SIGNATURE header is required");
+    assert_eq!(quote["bundles"][0]["accepts"][0]["amount"], "2000000");
+    assert_eq!(quote["bundles"][0]["endpoint"], "/v1/x402/proof-bundle");
+    // A bundle of one source is not sold, so the quote leads to a Proof Pack.
+    let single = ask(&rig, &[("target_urls", "example.com")])
+        .expect(200)
+        .json();
+    let buy = &single["next_steps"][0];
+    assert_eq!(buy["url"], format!("{BASE_URL}/v1/x402/proof-pack"));
+    assert_eq!(buy["body"]["target_url"], "https://example.com/");
     assert_eq!(quote["resume_page"], format!("{BASE_URL}/checkout/{id}"));
     assert_eq!(quote["receipt_url"], format!("{BASE_URL}/v1/quotes/{id}"));
     assert_eq!(quote["created_at"], rig.now().0);
@@ -746,17 +768,29 @@ fn confidence_says_what_is_in_place_for_a_bundle() {
         (&json!(true), &json!(1.0))
     );
     assert_eq!(whole["price"]["amount_cents"], 700);
-    assert_eq!(whole["payment_methods"], json!(["payment_link"]));
+    assert_eq!(whole["payment_methods"], json!(["x402", "payment_link"]));
     for member in ["refund_policy", "sample_url", "support_url", "checkout_url"] {
         assert!(whole[member].is_string(), "{member}");
     }
     let single = judged(&format!("&bundle=scout&target_url={ARTICLE}"));
     assert_eq!(texts(&single["target_urls"]), [ARTICLE]);
-    assert_eq!(single["payment_methods"], json!(["on_request"]));
+    assert_eq!(single["payment_methods"], json!(["x402", "on_request"]));
     assert_eq!(
         (&single["ready"], &single["score"]),
-        (&json!(true), &json!(0.83))
+        (&json!(false), &json!(0.5))
     );
+    let four =
+        judged("&bundle=scout&target_urls=a.example.com,b.example.com,c.example.com,d.example.com");
+    assert_eq!(four["ready"], false, "{four}");
+    assert!(
+        four["checks"][0]["detail"]
+            .to_string()
+            .contains("scout has at most 3"),
+        "{four}"
+    );
+    let unnamed = judged("");
+    assert_eq!(unnamed["ready"], true, "{unnamed}");
+    assert_eq!(unnamed["checks"][0]["status"], "warn");
     assert_eq!(
         single["delivery"]["channels"],
         json!(["browser", "json", "pdf"])

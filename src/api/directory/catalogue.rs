@@ -172,7 +172,7 @@ fn listed_bundles(app: &App) -> Value {
         "metadata": {
             "name": app.config.service_name,
             "description": format!(
-                "Which of up to 25 sources can be read, and which Evidence Bundle fits them; free. Bundles are paid by \
+                "Which of up to 25 addresses are allowed, and which Evidence Bundle fits them; free. Bundles are paid by \
                  x402 at POST {}, or in dollars through a payment link.",
                 Product::ProofBundle.path()
             ),

@@ -7,7 +7,8 @@ use crate::api::frame::fresh;
 use crate::api::orders::bundles::{self, PAY_PATH, REQUEST_PATH};
 use crate::api::{failure, query};
 use crate::app::{App, Shared};
-use crate::domain::bundle;
+use crate::domain::bundle::{self, Bundle, READ_RULE, SOURCES_MIN};
+use crate::domain::level::Product;
 use crate::domain::refusal::Refusal;
 use crate::flows::quotes::bundles::{self as flow, Listed, Sorted};
 use crate::http::{Call, Reply};
@@ -24,8 +25,13 @@ const WHAT_YOU_GET: [&str; 6] = [
     "Hashes of sources and report, and a recovery link for 30 days",
 ];
 
-const REFUND_POLICY: &str = "Paid once through the payment link. The operator refunds what cannot be delivered; \
-                             sources that cannot be read are listed in the report.";
+/// When nothing is paid, by either way to pay.
+fn refund_policy() -> String {
+    format!(
+        "{READ_RULE} Through the payment link you pay once; the operator refunds what cannot be \
+         delivered, and sources that cannot be read are listed in the report."
+    )
+}
 
 /// Whether a request is about a bundle.
 pub fn is_asked_for(call: &Call) -> bool {
@@ -63,7 +69,7 @@ pub fn page(app: &Shared, call: &Call) -> Reply {
         Part::Facts(vec![
             ("Ready", ready.to_owned()),
             ("Price", format!("{price} USD (bundle {name})")),
-            ("Refunds", REFUND_POLICY.to_owned()),
+            ("Refunds", refund_policy()),
         ]),
         Part::Heading("Checked just now"),
         Part::Checks(checks.iter().map(Check::view).collect()),
@@ -84,28 +90,50 @@ fn judged(app: &Shared, call: &Call) -> Result<(Sorted, Vec<Check>), Refusal> {
         let single = query::once(call, "target_url")?;
         asked.listed = Listed::in_texts(single.as_deref());
     }
-    if asked.listed.is_empty() {
+    let names_none = asked.listed.is_empty();
+    if names_none {
         query::check_names_target(app, call, "target_urls")?;
         asked.listed = Listed::of_addresses([app.sample.url.as_str()]);
     }
     let sorted = flow::sort(app, &asked.listed, asked.bundle);
     let checks = vec![
-        sources(&sorted),
+        match names_none {
+            true => unnamed(sorted.bundle),
+            false => sources(&sorted),
+        },
         payment_link(app, &sorted),
-        checks::service(app.health.check_can_sell()),
+        checks::service(app.health.check_can_sell_product(Product::ProofBundle)),
     ];
     Ok((sorted, checks))
+}
+
+fn unnamed(bundle: Bundle) -> Check {
+    let most = bundle.source_limit();
+    let detail = format!(
+        "None was named; a bundle {} takes {SOURCES_MIN} to {most}.",
+        bundle.name()
+    );
+    check("sources", "Sources allowed", Status::Warn, detail)
 }
 
 fn sources(sorted: &Sorted) -> Check {
     let (taken, left) = (sorted.sources.len(), sorted.rejected.len());
     let (status, detail) = match (taken, left) {
+        _ if sorted.left_out > 0 => {
+            let (bundle, count) = (sorted.bundle, taken + sorted.left_out);
+            (Status::Fail, flow::beyond(bundle, count))
+        }
         (0, _) => {
             let first = sorted.rejected.first();
             let reason = first.map_or("No source was given.", |first| &first.reason);
             (Status::Fail, format!("None is allowed. {reason}"))
         }
-        (1, 0) => (Status::Pass, "The source has a public address.".to_owned()),
+        (1, _) => (
+            Status::Fail,
+            format!(
+                "One is allowed, and a bundle takes at least {SOURCES_MIN}; a Proof Pack checks one."
+            ),
+        ),
         (taken, 0) => (
             Status::Pass,
             format!("All {taken} sources have public addresses."),
@@ -123,7 +151,7 @@ fn payment_link(app: &App, sorted: &Sorted) -> Check {
         Some(_) => (Status::Pass, "Available for this bundle."),
         None => (
             Status::Warn,
-            "Not available: contact us to pay for this bundle.",
+            "Not available: pay over x402, or contact us to pay in dollars.",
         ),
     };
     check("payment_link", "Payment link", status, detail)
@@ -153,9 +181,9 @@ fn confidence_json(app: &App, sorted: &Sorted, checks: &[Check]) -> Value {
             "amount_units": bundle.price().units().to_string(), "price_usdc": bundle.price().as_usdc(),
             "amount_cents": bundle.cents(), "currency": "usd",
         },
-        "refund_policy": REFUND_POLICY,
+        "refund_policy": refund_policy(),
         "what_you_get": WHAT_YOU_GET,
-        "payment_methods": [if is_payable { "payment_link" } else { "on_request" }],
+        "payment_methods": ["x402", if is_payable { "payment_link" } else { "on_request" }],
         "checkout_url": app.url(if is_payable { PAY_PATH } else { REQUEST_PATH }),
         "delivery": {"channels": channels(app), "expected_seconds": seconds},
         "sample_url": app.url("/v1/proof-pack/sample"),

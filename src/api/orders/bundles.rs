@@ -6,13 +6,14 @@ use crate::api::body::check_origin;
 use crate::api::frame::{fresh, made_once};
 use crate::api::orders::form_values::Typed;
 use crate::api::query::attribution;
-use crate::api::quoted::add_rendering;
+use crate::api::quoted::{add_rendering, payment_json};
 use crate::api::{failure, frame, query};
 use crate::app::{App, Shared};
-use crate::domain::bundle::{self, Bundle};
+use crate::domain::bundle::{self, Bundle, SOURCES_MIN};
 use crate::domain::code::Code;
+use crate::domain::figures::cents;
 use crate::domain::ids::BundleQuoteId;
-use crate::domain::level::Level;
+use crate::domain::level::{Level, Product};
 use crate::domain::refusal::Refusal;
 use crate::domain::requests::{AddressList, QuoteRequest};
 use crate::domain::schema::ValidationError;
@@ -291,18 +292,27 @@ pub fn pay_path(app: &App, bundle: Bundle, more: &[(&str, &str)]) -> Option<Stri
 
 /// Every bundle with its price.
 pub fn price_list(app: &App) -> Value {
-    let row = |bundle: Bundle| {
-        json!({
-            "bundle": bundle.name(),
-            "amount": bundle.price().units().to_string(),
-            "amount_units": bundle.price().units().to_string(),
-            "price_usdc": bundle.price().as_usdc(),
-            "source_limit": bundle.source_limit(),
-            "policy": bundle.policy(),
-            "reads": bundle.reads(app.config.entailment_model),
-        })
-    };
-    Bundle::ALL.into_iter().map(row).collect()
+    Bundle::ALL.map(|bundle| priced(app, bundle)).into()
+}
+
+fn priced(app: &App, bundle: Bundle) -> Value {
+    json!({
+        "bundle": bundle.name(),
+        "amount": bundle.price().units().to_string(),
+        "amount_units": bundle.price().units().to_string(),
+        "price_usdc": bundle.price().as_usdc(),
+        "source_limit": bundle.source_limit(),
+        "policy": bundle.policy(),
+        "reads": bundle.reads(app.config.entailment_model),
+    })
+}
+
+/// The same with how it is bought over x402, as other quotes state it.
+fn buyable(app: &App, bundle: Bundle) -> Value {
+    let mut row = priced(app, bundle);
+    row["endpoint"] = Product::ProofBundle.path().into();
+    row["accepts"] = json!([app.offers.level(Level::Bundle(bundle)).requirements]);
+    row
 }
 
 fn quote_json(app: &App, quote: &BundleQuote) -> Value {
@@ -317,8 +327,9 @@ fn quote_json(app: &App, quote: &BundleQuote) -> Value {
     body["bundle"] = record.bundle.name().into();
     body["recommended_bundle"] = quote.recommended.name().into();
     body["question"] = record.question.clone().into();
-    body["bundles"] = price_list(app);
-    body["next_steps"] = next_steps(app, record.bundle, &id);
+    body["bundles"] = Bundle::ALL.map(|bundle| buyable(app, bundle)).into();
+    body["payment"] = payment_json(app);
+    body["next_steps"] = next_steps(app, quote, &id);
     body["receipt_url"] = app.url(&format!("/v1/quotes/{id}")).into();
     let render = Level::Bundle(record.bundle).render();
     add_rendering(app, &mut body, Some(render));
@@ -338,13 +349,50 @@ fn checkout_json(app: &App, bundle: Bundle, quote_id: &str) -> Value {
     })
 }
 
-fn next_steps(app: &App, bundle: Bundle, quote_id: &str) -> Value {
+/// How an agent buys it. Over x402 a bundle of one source is not sold; a Proof Pack checks it.
+fn buy_step(app: &App, quote: &BundleQuote) -> Value {
+    let (record, recommended) = (&quote.record, quote.recommended);
+    let (level, mut body, mut description) = match record.target_urls.as_slice() {
+        [only] => (
+            Product::ProofPack.default_level(),
+            json!({"target_url": only}),
+            format!(
+                "A bundle takes at least {SOURCES_MIN} sources over x402; a Proof Pack checks one."
+            ),
+        ),
+        several => (
+            Level::Bundle(record.bundle),
+            json!({"target_urls": several}),
+            "Buy it over x402: sign the challenge of the 402 and repeat the request with PAYMENT-SIGNATURE."
+                .to_owned(),
+        ),
+    };
+    let product = level.product();
+    if product == Product::ProofBundle && recommended != record.bundle {
+        let (name, price) = (recommended.name(), cents(recommended.price()));
+        description.push_str(&format!(
+            " The smallest bundle that takes all allowed sources is {name}, for {price} USDC."
+        ));
+    }
+    if let Some(question) = &record.question {
+        body["question"] = question.clone().into();
+    }
+    body[product.level_word()] = level.name().into();
+    json!({
+        "action": "buy", "method": "POST", "url": app.url(product.path()), "body": body,
+        "accepts": [app.offers.level(level).requirements], "description": description,
+    })
+}
+
+fn next_steps(app: &App, quote: &BundleQuote, quote_id: &str) -> Value {
+    let bundle = quote.record.bundle;
     let checkout = checkout_json(app, bundle, quote_id);
     let pay = match app.payment_link(bundle) {
         Some(_) => "Pay through the payment link; the report is delivered automatically.",
         None => "No payment link: opens the pre-filled request form.",
     };
     json!([
+        buy_step(app, quote),
         {
             "action": "leave_lead", "method": "POST", "url": app.url(LEADS_PATH),
             "description": "Send contact, target_urls and bundle; the response says where to pay.",

@@ -120,7 +120,7 @@ const API: &[Link] = &[
         // Its JSON needs the list of sources in the query.
         "/proof-pack/bundle/quote",
         "Bundle quote",
-        "which sources can be read, and which bundle fits them, free",
+        "which addresses are allowed, and which bundle fits them, free",
     ),
     (
         "/v1/proof-pack/sample",
