@@ -370,12 +370,12 @@ pub static ROUTES: &[Row] = &[
     get("/v1/proof-pack/sample", run!(reports::sample), Endpoint {
         query: &[SOURCE], answers: &[Schema::Report], tool: Some("sample_report"), ..Endpoint::new(Tag::Reports, "A complete sample report") }),
     get("/v1/proof-pack/reports/{report_id}", run!(reports::read), Endpoint {
-        answers: &[Schema::Report], statuses: &[404, 410], tool: Some("read_report"), ..Endpoint::new(Tag::Reports, "A retained report, as it was sold, for 30 days") }),
+        answers: &[Schema::Report, Schema::BundleReport, Schema::CheckReport], statuses: &[404, 410], tool: Some("read_report"), ..Endpoint::new(Tag::Reports, "A retained report, as it was sold, for 30 days") }),
     get("/v1/proof-pack/reports/{report_id}/pdf", run!(reports::pdf), Endpoint {
         gives: "application/pdf", statuses: &[404, 410, 503], rate: RateClass::Quote, ..Endpoint::new(Tag::Reports, "Read a bought report as a PDF") }),
     get("/v1/proof-pack/reports/{report_id}/source", run!(reports::source_text), Endpoint {
-        gives: "text/markdown", statuses: &[404, 410, 503], rate: RateClass::Quote,
-        tool: Some("report_source"), ..Endpoint::new(Tag::Reports, "The text that a report's citations are slices of, and its source hash covers") }),
+        gives: "text/markdown", or_gives: Some("application/json"), statuses: &[404, 410, 503], rate: RateClass::Quote,
+        tool: Some("report_source"), ..Endpoint::new(Tag::Reports, "The text that a report's citations are slices of; for several sources, JSON with the text of each") }),
     get("/v1/proof-pack/reports/{report_id}/screenshot", run!(reports::screenshot), Endpoint {
         gives: "image/png", statuses: &[404, 410, 503], rate: RateClass::Quote,
         ..Endpoint::new(Tag::Reports, "The picture of the page that a report was bought with") }),

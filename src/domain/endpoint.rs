@@ -31,6 +31,8 @@ pub struct Endpoint {
     pub answers: &'static [Schema],
     /// Media type of the 200 answer.
     pub gives: &'static str,
+    /// Another media type of it, for a list: of reports on several sources the text of each.
+    pub or_gives: Option<&'static str>,
     /// Status of success.
     pub gives_status: u16,
     /// Further statuses that the endpoint documents.
@@ -125,6 +127,7 @@ impl Endpoint {
             needs: &[],
             answers: &[],
             gives: "application/json",
+            or_gives: None,
             gives_status: 200,
             statuses: &[],
             price: Price::Free,

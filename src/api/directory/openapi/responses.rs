@@ -15,6 +15,9 @@ pub fn responses(app: &App, row: &Row) -> Value {
         success["examples"] = examples::named(name);
     }
     let mut content = json!({about.gives: success});
+    if let Some(other) = about.or_gives {
+        content[other] = json!({"schema": {"type": "array", "items": {"type": "object"}}});
+    }
     if has_markdown(row) {
         content["text/markdown"] = json!({"schema": {"type": "string"}});
     }
