@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpSocket, UnixListener};
@@ -11,12 +11,14 @@ use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
 use crate::api::buyer::paid::PAYMENT_HEADERS;
+use crate::api::directory::openapi::responses::title_case;
 use crate::api::site::markdown_alternate;
 use crate::api::{admission, failure};
 use crate::app::{App, Shared, blocking_threads, network_settings, store_settings};
 use crate::config::{Config, ConfigError, FacilitatorAt};
 use crate::domain::endpoint::Endpoint;
 use crate::domain::keys::PaymentKey;
+use crate::domain::level::Product;
 use crate::flows::content::rendering;
 use crate::flows::content::sample::sample_page;
 use crate::flows::operations::{
@@ -54,30 +56,67 @@ const URI_BYTES_MAX: usize = 8 * 1024;
 const RUNS_MAX: usize = 2048;
 
 /// Headers of every answer (discovery, Common).
-static COMMON_HEADERS: [(HeaderName, HeaderValue); 3] = [
-    common("access-control-allow-origin", "*"),
-    common("access-control-expose-headers", EXPOSED_HEADERS),
-    common("x-content-type-options", "nosniff"),
-];
-const fn common(name: &'static str, value: &'static str) -> (HeaderName, HeaderValue) {
-    (
-        HeaderName::from_static(name),
-        HeaderValue::from_static(value),
-    )
+static COMMON_HEADERS: LazyLock<[(HeaderName, HeaderValue); 3]> = LazyLock::new(|| {
+    let exposed = exposed_headers().join(", ");
+    let common = |name, value| (HeaderName::from_static(name), value);
+    [
+        common("access-control-allow-origin", HeaderValue::from_static("*")),
+        common(
+            "access-control-expose-headers",
+            HeaderValue::try_from(exposed).expect("names of headers are ASCII"),
+        ),
+        common(
+            "x-content-type-options",
+            HeaderValue::from_static("nosniff"),
+        ),
+    ]
+});
+
+/// Headers that a web page may send. Some clients send the names of exposed headers as request headers.
+static CORS_REQUEST_HEADERS: LazyLock<String> = LazyLock::new(|| {
+    let levels = Product::ALL.map(|product| product.level_header().to_owned());
+    let sent = SENT_HEADERS.map(str::to_owned).into_iter();
+    let all: Vec<String> = sent.chain(levels).chain(exposed_headers()).collect();
+    all.join(", ")
+});
+
+/// Headers that a web page may read: those below, and the one that names what is paid for, of each product.
+fn exposed_headers() -> Vec<String> {
+    let levels = Product::ALL.map(|product| title_case(product.paid_header()));
+    let fixed = EXPOSED_HEADERS.map(str::to_owned).into_iter();
+    fixed.chain(levels).collect()
 }
 
-const EXPOSED_HEADERS: &str = "PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Payment-Required, X-Service-Payment-Tier, \
-                               X-Service-Payment-Pack, X-Service-Payment-Error, X-Service-Retry-Credit, Link, \
-                               Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Request-Id";
-/// Some clients send the names of exposed headers as request headers.
-const CORS_REQUEST_HEADERS: &str = "Content-Type, Accept, PAYMENT-SIGNATURE, SIGN-IN-WITH-X, X-Service-Tier, X-Service-Pack, \
-                                    X-Service-Source, X-Service-Payment-Hash, X-Service-Payment-Proof, \
-                                    Idempotency-Key, Access-Control-Expose-Headers, \
-                                    PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Payment-Required, \
-                                    X-Service-Payment-Tier, X-Service-Payment-Pack, X-Service-Payment-Error, \
-                                    X-Service-Retry-Credit, Link, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, \
-                                    X402-Token, X-Request-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, \
-                                    Mcp-Session-Id, A2A-Version";
+const EXPOSED_HEADERS: [&str; 11] = [
+    "PAYMENT-REQUIRED",
+    "PAYMENT-RESPONSE",
+    "X-Payment-Required",
+    "X-Service-Payment-Error",
+    "X-Service-Retry-Credit",
+    "Link",
+    "Retry-After",
+    "RateLimit-Limit",
+    "RateLimit-Remaining",
+    "RateLimit-Reset",
+    "X-Request-Id",
+];
+const SENT_HEADERS: [&str; 15] = [
+    "Content-Type",
+    "Accept",
+    "PAYMENT-SIGNATURE",
+    "SIGN-IN-WITH-X",
+    "X-Service-Source",
+    "X-Service-Payment-Hash",
+    "X-Service-Payment-Proof",
+    "Idempotency-Key",
+    "Access-Control-Expose-Headers",
+    "X402-Token",
+    "MCP-Protocol-Version",
+    "Mcp-Method",
+    "Mcp-Name",
+    "Mcp-Session-Id",
+    "A2A-Version",
+];
 
 /// Descriptors beside those of connections and upstreams: data file, listeners, the operator, the runtime, and spare
 /// ones.
@@ -393,8 +432,8 @@ fn shell(app: Shared) -> Shell<App, Endpoint> {
             withheld: |app, payment| Box::pin(recall::withheld(app, PaymentKey(payment))),
         },
         trusted_proxies: TrustedProxies::new(proxies),
-        common_headers: &COMMON_HEADERS,
-        cors_request_headers: CORS_REQUEST_HEADERS,
+        common_headers: COMMON_HEADERS.as_slice(),
+        cors_request_headers: &CORS_REQUEST_HEADERS,
         payment_headers: &PAYMENT_HEADERS,
         request_ids: RequestIds::new(chance::bytes()),
         runs: TaskTracker::new(),

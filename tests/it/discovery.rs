@@ -418,7 +418,9 @@ fn openapi_lists_what_there_is() {
     for path in [ACCESS, PROOF_PACK] {
         let documented = paths[path]["post"]["responses"]["402"]["headers"].as_object();
         let documented = documented.expect("headers").keys();
-        let documented: BTreeSet<String> = documented.map(|name| name.to_lowercase()).collect();
+        let mut documented: BTreeSet<String> = documented.map(|name| name.to_lowercase()).collect();
+        // It says why a payment was not accepted.
+        assert!(documented.remove("x-service-payment-error"), "{path}");
         let sent = rig.post(path).send().expect(402).headers;
         let sent: BTreeSet<String> = sent
             .into_iter()

@@ -3,6 +3,8 @@
 use std::io::{Read as _, Write as _};
 use std::time::Duration;
 
+use context402::domain::level::Product;
+
 use crate::harness::ask::{Answer, connect, raw, raw_bytes, read_all};
 use crate::harness::{ACCESS, ARTICLE, BASE_URL, RETRY, Rig, Wallet, order};
 
@@ -409,11 +411,13 @@ fn a_browser_s_script_may_ask_and_read() {
     let allowed = answer
         .must("access-control-allow-headers")
         .to_ascii_lowercase();
+    let levels = Product::ALL.map(|product| product.level_header().to_ascii_lowercase());
+    for name in levels.each_ref() {
+        assert!(allowed.contains(name), "{name} is not in {allowed}");
+    }
     for name in [
         "content-type",
         "payment-signature",
-        "x-service-tier",
-        "x-service-pack",
         "x-service-source",
         "x-service-retry-credit",
         "x-service-payment-hash",
@@ -434,7 +438,15 @@ fn the_exposed_names_may_be_sent_as_well() {
     let allowed = answer
         .must("access-control-allow-headers")
         .to_ascii_lowercase();
-    for name in answer.must("access-control-expose-headers").split(", ") {
+    let exposed = answer.must("access-control-expose-headers");
+    for product in Product::ALL {
+        let name = product.paid_header();
+        assert!(
+            exposed.to_ascii_lowercase().contains(name),
+            "{name}: {exposed}"
+        );
+    }
+    for name in exposed.split(", ") {
         assert!(
             allowed.contains(&name.to_ascii_lowercase()),
             "{name} is not in {allowed}"

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::challenge;
 use crate::api::directory::openapi::examples;
+use crate::api::failure::PAYMENT_ERROR;
 use crate::app::{App, Row};
 use crate::domain::endpoint::Price;
 use crate::domain::level::Product;
@@ -142,6 +143,10 @@ fn challenge_headers(product: Product) -> Value {
     headers.insert("PAYMENT-REQUIRED".to_owned(), text("Base64 of the body."));
     headers.insert("X-Payment-Required".to_owned(), text("The same."));
     headers.insert(title_case(product.paid_header()), level);
+    headers.insert(
+        title_case(PAYMENT_ERROR),
+        text("Why the payment that was sent is not accepted; absent without one."),
+    );
     for (name, _) in challenge::help(product) {
         headers.insert(title_case(name), text("A link that helps to pay."));
     }
@@ -153,7 +158,7 @@ fn text(doc: &str) -> Value {
 }
 
 /// A header's name in title case.
-fn title_case(name: &str) -> String {
+pub fn title_case(name: &str) -> String {
     let words = name.split('-').map(|word| {
         let (first, rest) = word.split_at(word.len().min(1));
         first.to_ascii_uppercase() + rest
