@@ -39,6 +39,8 @@ pub struct LineItem {
     pub quantity: usize,
 }
 
+/// The fewest pages of a purchase of several.
+pub const PAGES_MIN: usize = 2;
 /// The most pages of one purchase.
 pub const PAGES_MAX: usize = 10;
 

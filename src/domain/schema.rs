@@ -50,6 +50,8 @@ pub enum Kind {
     OneOf(&'static [&'static str]),
     /// An array of texts; what a text means is decided later. One text that lists them is taken too, as a form sends it.
     Texts {
+        /// What schemas state. A text can list any number, so the count is checked where the list is read.
+        items_min: usize,
         items_max: usize,
     },
     Flag,
@@ -68,6 +70,8 @@ pub enum Kind {
 /// What an array of sources may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceRules {
+    /// What schemas state; the purchase checks it and says what to buy instead.
+    pub items_min: usize,
     pub items_max: usize,
     pub url_characters_max: usize,
     pub text_characters_max: usize,
@@ -313,7 +317,9 @@ impl Field {
                 None
             }
             (Kind::Texts { .. }, Value::String(_)) => None,
-            (Kind::Texts { items_max }, Value::Array(items)) => self.check_items(items, items_max),
+            (Kind::Texts { items_max, .. }, Value::Array(items)) => {
+                self.check_items(items, items_max)
+            }
             (Kind::Texts { .. } | Kind::Sources(_), _) => Some(error(
                 "list_type",
                 "Input should be a valid list".to_owned(),
@@ -386,8 +392,12 @@ impl Field {
                 schema["format"] = "uri".into();
                 schema["maxLength"] = characters_max.into();
             }
-            Kind::Texts { items_max } => {
+            Kind::Texts {
+                items_min,
+                items_max,
+            } => {
                 schema["items"] = json!({"type": "string"});
+                schema["minItems"] = items_min.into();
                 schema["maxItems"] = items_max.into();
             }
             Kind::OneOf(names) => schema["enum"] = names.into(),
@@ -397,13 +407,10 @@ impl Field {
             }
             Kind::Sources(rules) => {
                 schema["items"] = rules.json_schema();
-                schema["minItems"] = 1.into();
+                schema["minItems"] = rules.items_min.into();
                 schema["maxItems"] = rules.items_max.into();
             }
             Kind::Flag | Kind::Number | Kind::Free => {}
-        }
-        if matches!(self.kind, Kind::Texts { .. }) && self.required {
-            schema["minItems"] = 1.into();
         }
         // Blank is as good as absent.
         if matches!(self.kind, Kind::Text { .. }) && self.required {
@@ -424,17 +431,26 @@ impl Field {
             Kind::Url { characters_max } => {
                 format!("absolute http or https URL, at most {characters_max} characters")
             }
-            Kind::Texts { items_max } => {
-                format!("array of strings, at most {items_max}, or one string that lists them")
-            }
+            Kind::Texts {
+                items_min: 0 | 1,
+                items_max,
+            } => format!("array of strings, at most {items_max}, or one string that lists them"),
+            Kind::Texts {
+                items_min,
+                items_max,
+            } => format!(
+                "array of {items_min} to {items_max} strings, or one string that lists them"
+            ),
             Kind::OneOf(names) => format!("one of {}", names.join(", ")),
             Kind::Flag => "boolean".to_owned(),
             Kind::Number => "number".to_owned(),
             Kind::Integer { min, max } => format!("whole number from {min} to {max}"),
             Kind::Sources(rules) => format!(
-                "array of 1 to {} sources: addresses, or objects with one of {}",
+                "array of {} to {} sources: addresses, or objects with one of {}; a text has at most {} characters",
+                rules.items_min,
                 rules.items_max,
-                rules.members().join(", ")
+                rules.members().join(", "),
+                rules.text_characters_max
             ),
             Kind::Free => "object, free-form".to_owned(),
         }

@@ -603,6 +603,48 @@ fn a_bundle_of_which_one_source_can_be_read_is_not_sold() {
     }
 }
 
+/// What a schema allows is sold: a client checks its request against it before it pays.
+#[test]
+fn the_description_states_how_many_sources_are_taken_and_what_reports_look_like() {
+    let rig = rig();
+    let openapi = rig.get("/openapi.json").expect(200).json();
+    let bounds = |body: &str, member: &str| {
+        let field = &openapi["components"]["schemas"][body]["properties"][member];
+        (field["minItems"].as_u64(), field["maxItems"].as_u64())
+    };
+    for (body, member, least, most) in [
+        ("ProofBundleRequest", "sources", 2, 25),
+        ("ProofBundleRequest", "target_urls", 2, 25),
+        ("PagesRequest", "target_urls", 2, 10),
+        ("CheckRequest", "sources", 1, 10),
+    ] {
+        assert_eq!(
+            bounds(body, member),
+            (Some(least), Some(most)),
+            "{body} {member}"
+        );
+    }
+    for path in ["/docs", "/llms-full.txt"] {
+        let text = rig.get(path).expect(200).text();
+        assert!(
+            text.contains("a text has at most 20000 characters"),
+            "{path}"
+        );
+    }
+    let report = &openapi["paths"]["/v1/proof-pack/reports/{report_id}"];
+    let schema = &report["get"]["responses"]["200"]["content"]["application/json"]["schema"];
+    for name in ["ProofPackResponse", "ProofBundleResponse", "CheckResponse"] {
+        assert!(schema.to_string().contains(name), "{name}: {schema}");
+    }
+    let source = &openapi["paths"]["/v1/proof-pack/reports/{report_id}/source"];
+    let content = &source["get"]["responses"]["200"]["content"];
+    for kind in ["text/markdown", "application/json"] {
+        assert!(content[kind].is_object(), "{kind}: {content}");
+    }
+    let refused = &openapi["paths"]["/v1/x402/check"]["post"]["responses"]["402"]["headers"];
+    assert!(refused["X-Service-Payment-Error"].is_object(), "{refused}");
+}
+
 #[test]
 fn claims_stand_for_a_question_and_the_bundle_follows_from_the_sources() {
     let rig = rig();

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use crate::api::buyer::sources;
 use crate::app::Shared;
 use crate::domain::excerpt::Excerpt;
-use crate::domain::level::{Level, PAGES_MAX};
+use crate::domain::level::{Level, PAGES_MAX, PAGES_MIN};
 use crate::domain::purchase::{Choices, ContextPurchase, PagesPurchase, Purchase, SourceInput};
 use crate::domain::refusal::Refusal;
 use crate::domain::render::Render;
@@ -36,8 +36,8 @@ pub fn pages(app: &Shared, body: &PagesRequest, tier: Tier) -> Result<Purchase, 
     let pages = sources::of_addresses(app, &body.target_urls, "target_urls")?;
     let target_urls = pages.iter().filter_map(SourceInput::target_url);
     let target_urls: Vec<String> = target_urls.map(str::to_owned).collect();
-    if !(2..=PAGES_MAX).contains(&target_urls.len()) {
-        let why = format!("2 to {PAGES_MAX} pages; for one page send target_url");
+    if !(PAGES_MIN..=PAGES_MAX).contains(&target_urls.len()) {
+        let why = format!("{PAGES_MIN} to {PAGES_MAX} pages; for one page send target_url");
         return Err(sources::wrong("target_urls", &why));
     }
     let min_pages = body.min_pages.unwrap_or(target_urls.len());

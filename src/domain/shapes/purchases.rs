@@ -3,7 +3,7 @@
 use crate::domain::bundle::{self, Bundle};
 use crate::domain::check::{self, CheckDepth};
 use crate::domain::excerpt;
-use crate::domain::level::PAGES_MAX;
+use crate::domain::level::{PAGES_MAX, PAGES_MIN};
 use crate::domain::pack::Pack;
 use crate::domain::render::Render;
 use crate::domain::schema::{Field, Kind, Object, SourceRules};
@@ -165,6 +165,7 @@ pub static PAGES_REQUEST: Object = Object {
     fields: &[
         Field {
             kind: Kind::Texts {
+                items_min: PAGES_MIN,
                 items_max: PAGES_MAX,
             },
             doc: "The pages: 2 to 10 different absolute public HTTP or HTTPS URLs.",
@@ -283,6 +284,7 @@ pub static PROOF_PACK_REQUEST: Object = Object {
 pub(super) const TARGET_URLS: Field = Field {
     name: "target_urls",
     kind: Kind::Texts {
+        items_min: 1,
         items_max: LISTED_MAX,
     },
     required: true,
@@ -308,6 +310,7 @@ const SOURCE_TITLE_CHARACTERS_MAX: usize = 200;
 const SOURCES: Field = Field {
     name: "sources",
     kind: Kind::Sources(SourceRules {
+        items_min: bundle::SOURCES_MIN,
         items_max: bundle::SOURCES_MAX,
         url_characters_max: TARGET_URL_CHARACTERS_MAX,
         text_characters_max: SOURCE_TEXT_CHARACTERS_MAX,
@@ -332,6 +335,10 @@ pub static PROOF_BUNDLE_REQUEST: Object = Object {
           of them, can be read; otherwise nothing is charged.",
     fields: &[
         Field {
+            kind: Kind::Texts {
+                items_min: bundle::SOURCES_MIN,
+                items_max: bundle::SOURCES_MAX,
+            },
             required: false,
             doc: "The sources: absolute public HTTP or HTTPS URLs, or bare domains. Use either this or sources.",
             ..TARGET_URLS
@@ -341,6 +348,7 @@ pub static PROOF_BUNDLE_REQUEST: Object = Object {
         Field {
             name: "claims",
             kind: Kind::Texts {
+                items_min: 0,
                 items_max: CLAIMS_MAX,
             },
             required: false,
@@ -381,6 +389,7 @@ pub static CHECK_REQUEST: Object = Object {
         },
         Field {
             kind: Kind::Sources(SourceRules {
+                items_min: 1,
                 items_max: check::SOURCES_MAX,
                 url_characters_max: TARGET_URL_CHARACTERS_MAX,
                 text_characters_max: SOURCE_TEXT_CHARACTERS_MAX,
