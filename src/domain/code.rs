@@ -50,7 +50,7 @@ codes! {
     ContentTooLarge "content_too_large" false "The page is larger than 5,242,880 bytes." "Use a smaller page.";
     UnsupportedContentType "unsupported_content_type" false "The target is in none of the supported formats: HTML, markdown, plain text, JSON, XML, feeds, CSV, PDF with text, DOCX, ODT, EPUB, XLSX, Jupyter notebooks." "Use a page or document with text.";
     NothingReadable "nothing_readable" false "The page has no readable text." "Use a page whose text does not depend on scripts, or a PDF that is not a scan.";
-    SelectorUnmatched "selector_unmatched" false "The selector matches no element of the page as the site sends it." "Check the selector against the page's HTML; elements that scripts add are not there.";
+    SelectorUnmatched "selector_unmatched" false "The selector matches no element of the page." "Check the selector against the page's HTML; elements that scripts add are there only if the page is rendered.";
     BudgetTooSmall "budget_too_small" false "Not one passage of the page fits into the budget." "Send a larger max_tokens or max_characters.";
     PageWalled "page_walled" false "The page shows a captcha, login, block, paywall or consent form instead of its content." "Use a page that everybody can read without login, subscription or consent.";
     RenderUnavailable "render_unavailable" false "The page's text is made by scripts, and this service has no browser to run them." "Use another page, or send a new request without `render`.";

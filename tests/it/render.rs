@@ -161,6 +161,24 @@ fn a_page_of_scripts_is_sold_as_the_browser_shows_it() {
     );
 }
 
+/// The selector is at fault, not the page: it has text once it is rendered.
+#[test]
+fn a_selector_that_matches_nothing_of_a_rendered_page_is_told_so() {
+    let rendering = Rendering::start("plain");
+    let rig = &rendering.rig;
+    rig.site.put(
+        "/sent",
+        Page::html("Fares of the ferry", "The ferry is free for children."),
+    );
+    let sent = "http://news.sample-site.org/sent";
+    for target_url in [APP, sent] {
+        let payment = Wallet::new().sign(rig, "fresh");
+        let body = json!({"target_url": target_url, "tier": "fresh", "selector": ".nope"});
+        let ask = rig.post(ACCESS).json(&body).paid(&payment.header);
+        ask.send().refused(400, "selector_unmatched");
+    }
+}
+
 #[test]
 fn the_buyer_decides_and_the_level_by_default() {
     let rendering = Rendering::start("plain");

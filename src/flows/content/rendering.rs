@@ -41,6 +41,8 @@ const CLEAR_TIME_MAX: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct Attempt {
     pub facts: RenderFacts,
+    /// The buyer's selector matches nothing of what the browser shows.
+    pub is_unmatched: bool,
     pub error: Option<RenderError>,
 }
 
@@ -234,12 +236,14 @@ pub async fn improve(
         Err(error) => Err(error),
     };
     let elapsed = note(app, outcome.as_ref().map(drop), began);
+    let is_unmatched = outcome.as_ref().is_ok_and(|shown| shown.is_unmatched);
     let attempt = |rendered, render_ms, note, error| Attempt {
         facts: RenderFacts {
             rendered,
             render_ms,
             note,
         },
+        is_unmatched,
         error,
     };
     Some(match outcome {
@@ -327,6 +331,7 @@ pub async fn open_page(
 /// A page as the browser shows it, converted.
 struct RenderedPage {
     page: Page,
+    is_unmatched: bool,
     final_url: TargetUrl,
     source_sha256: [u8; 32],
     bytes: u64,
@@ -371,7 +376,9 @@ async fn convert(
             converter.include_comments();
         }
         let pushed = converter.push(&rendered.html);
-        let page = match pushed.and_then(|()| converter.finish()) {
+        let converted = pushed.and_then(|()| converter.finish());
+        let is_unmatched = matches!(converted, Err(ConvertError::SelectorUnmatched));
+        let page = match converted {
             Ok(page) => page,
             // Then the plain page is better.
             Err(ConvertError::Empty | ConvertError::SelectorUnmatched) => Page::default(),
@@ -385,6 +392,7 @@ async fn convert(
         let is_whole = !rendered.facts.is_cut && rendered.facts.settled != Settled::Deadline;
         Ok(RenderedPage {
             page,
+            is_unmatched,
             final_url,
             source_sha256: Sha256::digest(&rendered.html).into(),
             bytes: rendered.html.len() as u64,

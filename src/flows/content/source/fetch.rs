@@ -41,14 +41,18 @@ pub(super) async fn fetch(
     };
     let fetched = fetch_in_turn(app, target, options, reader).await;
     let (fetched, attempt) = rendered(app, fetched, (render, extent), reader).await;
+    // With a browser, a page of which nothing is selected was kept until it was asked.
+    let is_unmatched = match &attempt {
+        Some(attempt) => attempt.is_unmatched,
+        None => !extent.selectors.is_nothing(),
+    };
     let fetched = match (fetched.and_then(without_wall), &attempt) {
+        (Err(FetchError::Convert(ConvertError::Empty)), _) if is_unmatched => {
+            Err(FetchError::Convert(ConvertError::SelectorUnmatched))
+        }
         (Err(error @ FetchError::Convert(_)), Some(attempt)) => {
             let trouble = render_trouble(attempt);
             return Err(trouble.unwrap_or_else(|| fetch_trouble(&error)));
-        }
-        // With a browser, a page of which nothing is selected was kept until it was asked.
-        (Err(FetchError::Convert(ConvertError::Empty)), None) if !extent.selectors.is_nothing() => {
-            Err(FetchError::Convert(ConvertError::SelectorUnmatched))
         }
         (fetched, _) => fetched,
     };
