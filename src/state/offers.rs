@@ -8,6 +8,7 @@ use crate::domain::evm::{Address, Network};
 use crate::domain::figures::cents;
 use crate::domain::level::{Level, LineItem, Product};
 use crate::domain::purchase::Purchase;
+use crate::domain::shapes::PAGES_REQUEST;
 use crate::domain::time::UnixSeconds;
 use crate::pages::assets::ICON_PATH;
 use crate::signing::Signer;
@@ -179,7 +180,7 @@ impl Offers {
             tags: product.tags(),
             icon_url: Some(&format!("{}{ICON_PATH}", self.base_url)),
             requirements: std::slice::from_ref(requirements),
-            bazaar: bazaar(item.level),
+            bazaar: bazaar(item),
             further_extensions: extensions.clone(),
             error,
         })
@@ -211,23 +212,32 @@ pub fn description(item: LineItem) -> String {
     format!("{what} ({word} {name}, {} USDC).", cents(item.price()))
 }
 
-/// How the endpoint of a level is called.
-pub fn bazaar(level: Level) -> Bazaar {
-    let product = level.product();
-    let page = "https://example.com/";
+/// How the endpoint of a level is called; for several pages, with the body of several.
+pub fn bazaar(item: LineItem) -> Bazaar {
+    let (level, product) = (item.level, item.product());
+    let (page, other) = ("https://example.com/", "https://example.org/");
+    let is_pages = product == Product::Context && item.quantity > 1;
+    let request = match is_pages {
+        true => &PAGES_REQUEST,
+        false => product.request(),
+    };
     let mut body_example = match product {
+        Product::Context if is_pages => json!({"target_urls": [page, other]}),
         Product::Context => json!({"target_url": page}),
         Product::ProofPack => json!({"target_url": page, "question": "Is it free to use?"}),
         Product::ProofBundle => {
-            json!({"target_urls": [page, "https://example.org/"], "question": "Is it free to use?"})
+            json!({"target_urls": [page, other], "question": "Is it free to use?"})
         }
         Product::Check => json!({"text": "It is free to use.", "sources": [page]}),
     };
     body_example[product.level_word()] = level.name().into();
     Bazaar {
         body_example,
-        body_schema: without_formats(product.request().json_schema()),
+        body_schema: without_formats(request.json_schema()),
         output_example: match product {
+            Product::Context if is_pages => {
+                json!({"status": "success", "pages": [{"markdown": "# Example"}]})
+            }
             Product::Context => json!({"status": "success", "markdown": "# Example"}),
             Product::ProofPack | Product::ProofBundle => {
                 json!({"status": "success", "decision": {"label": "supported"}, "report_id": "ppr_sample"})

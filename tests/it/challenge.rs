@@ -130,6 +130,20 @@ fn the_challenge_says_what_is_sold_and_how_it_is_paid() {
     );
 }
 
+/// A client that checks its body against the challenge's schema can buy several pages.
+#[test]
+fn the_challenge_of_several_pages_describes_a_body_of_several() {
+    let rig = Rig::start();
+    let body = json!({"target_urls": [ARTICLE, "https://example.com/"], "tier": "fresh"});
+    let answer = rig.post(ACCESS).json(&body).send().expect(402);
+    assert!(answer.body.len() <= 2_900, "{}", answer.body.len());
+    let bazaar = &answer.challenge()["extensions"]["bazaar"];
+    let schema = &bazaar["schema"]["properties"]["input"]["properties"]["body"];
+    assert_eq!(schema["required"], json!(["target_urls"]), "{schema}");
+    let example = &bazaar["info"]["input"]["body"];
+    assert_eq!(example["target_urls"].as_array().map(Vec::len), Some(2));
+}
+
 /// The stated tier is priced: query, then header, then a readable body, then the default.
 #[test]
 fn the_price_is_that_of_the_stated_tier() {

@@ -140,7 +140,7 @@ fn listed(app: &App, product: Product) -> Value {
         "inputSchema": product.request().json_schema(),
         "outputSchema": answers.first().copied().map(openapi::answer_schema),
         "discoverable": true,
-        "extensions": {"bazaar": bazaar(&offers::bazaar(level))},
+        "extensions": {"bazaar": bazaar(&offers::bazaar(level.into()))},
     })
 }
 
@@ -231,7 +231,7 @@ fn route(app: &App, product: Product) -> Value {
 
 fn item(app: &App, product: Product) -> Value {
     let (level, path) = (product.default_level(), product.path());
-    let called = offers::bazaar(level);
+    let called = offers::bazaar(level.into());
     json!({
         "resource": {
             "url": app.url(path), "description": offers::description(level.into()), "mimeType": "application/json",

@@ -187,7 +187,7 @@ fn addresses(parts: &[Map<String, Value>]) -> Vec<&str> {
 fn offer(app: &App, addresses: &[&str]) -> Value {
     let mut offer = discovery::brief(app);
     let requests = Product::ALL.map(|product| {
-        let mut body = offers::bazaar(product.default_level()).body_example;
+        let mut body = offers::bazaar(product.default_level().into()).body_example;
         if let Some(first) = addresses.first() {
             match product {
                 Product::Context | Product::ProofPack => body["target_url"] = (*first).into(),
