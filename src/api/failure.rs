@@ -78,6 +78,7 @@ pub fn status(code: Code) -> u16 {
         Code::ForeignOrigin | Code::HttpsRequired => 403,
         Code::QuoteNotFound
         | Code::ReportNotFound
+        | Code::NotOfferedForReport
         | Code::PurchaseNotFound
         | Code::SessionNotFound
         | Code::NotFound => 404,

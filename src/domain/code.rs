@@ -86,6 +86,7 @@ codes! {
     QuoteNotFound "quote_not_found" false "No such quote." "Request a new quote.";
     QuoteExpired "quote_expired" false "The quote is older than 7 days." "Request a new quote.";
     ReportNotFound "report_not_found" false "No such report: it may have expired or been deleted." "Check the identifier; reports begin with ppr_.";
+    NotOfferedForReport "not_offered_for_report" false "The report exists, but this is not offered for reports of its kind." "Read the report at /v1/proof-pack/reports/{report_id}; it links what is offered for it.";
     ReportExpired "report_expired" false "The report is older than 30 days." "Buy a new one for the same source and question.";
     AlreadyPaid "already_paid" false "This request has already been paid." "Find the delivery with your e-mail address at /proof-pack/bundle/recover.";
     SessionNotFound "session_not_found" false "Unknown checkout session." "Use the link from the payment page or from our e-mail, or request it again at /proof-pack/bundle/recover.";

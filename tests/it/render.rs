@@ -372,7 +372,7 @@ fn a_screenshot_is_sold_with_its_report_and_goes_with_it() {
     let other = other.expect(200).json();
     assert!(other.get("screenshot").is_none() && other.get("screenshot_url").is_none());
     rig.get(&format!("{}/screenshot", path(&other["report_url"])))
-        .refused(404, "report_not_found");
+        .refused(404, "not_offered_for_report");
     let before = rig
         .app()
         .store
@@ -447,7 +447,7 @@ fn a_report_without_its_screenshot_says_why() {
         let receipt = rig.get(path(&report["verify_url"])).expect(200).json();
         assert_eq!(receipt["valid"], true, "{manner}: {receipt}");
         rig.get(&format!("{}/screenshot", path(&report["report_url"])))
-            .refused(404, "report_not_found");
+            .refused(404, "not_offered_for_report");
         let page = rig.get(path(&report["report_page"])).expect(200).text();
         assert!(
             page.contains("the report is complete without it")

@@ -595,7 +595,7 @@ fn the_sample_report_does_all_of_it_for_nothing() {
     // It belongs to nobody who could share it.
     rig.post(&format!("{}/share", api("ppr_sample")))
         .send()
-        .refused(404, "report_not_found");
+        .refused(404, "not_offered_for_report");
     assert_eq!(
         rig.facilitator.verify_calls() + rig.site.requests().len(),
         0

@@ -532,7 +532,11 @@ fn a_bundle_is_read_compared_sold_and_kept() {
     let asked = rig
         .post(&format!("{}/follow-up", path("report_url")))
         .json(&json!({"question": "Why?"}));
-    asked.send().refused(404, "report_not_found");
+    let refused = asked.send().refused(404, "not_offered_for_report");
+    let step = refused.json()["error"]["next_step"].to_string();
+    assert!(step.contains("Read the report at"), "{step}");
+    rig.get(&format!("{}/screenshot", path("report_url")))
+        .refused(404, "not_offered_for_report");
     // After its days it is gone.
     rig.pass(31 * 86_400);
     rig.get(&path("report_url")).refused(410, "report_expired");
@@ -805,7 +809,12 @@ fn each_claim_of_a_text_is_checked_against_all_sources_and_the_report_is_kept() 
         "{verified}"
     );
     rig.get(&format!("{}/pdf", path(&report, "report_url")))
-        .expect(404);
+        .refused(404, "not_offered_for_report");
+    let confidence = rig.get("/v1/checkout/confidence?product=check").json();
+    assert_eq!(
+        confidence["delivery"]["channels"],
+        json!(["browser", "json"])
+    );
     // The source of a report that is kept is read again without a fetch.
     let hits = rig.site.hits("/ferry");
     let bought = rig
@@ -842,6 +851,13 @@ fn a_check_with_a_source_that_cannot_be_read_is_not_sold() {
     let unknown = json!([{"report_id": "ppr_00000000000000000000000000000000"}]);
     let refused = pay(&rig, &wallet, &check(&rig, FERRY_CLAIM, &unknown));
     refused.refused(404, "report_not_found");
+    let sample = json!([{"report_id": "ppr_sample"}]);
+    let told = check(&rig, FERRY_CLAIM, &sample).send().expect(402);
+    let told = told.challenge()["error"].to_string();
+    assert!(
+        told.contains("the sample report cannot be a source"),
+        "{told}"
+    );
     assert_eq!(
         (paid(&rig, &wallet), rig.facilitator.settle_calls()),
         (0, 0)

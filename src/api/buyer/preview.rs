@@ -278,6 +278,7 @@ fn facilitator(app: &App) -> Check {
 fn channels(product: Product) -> &'static [&'static str] {
     match product {
         Product::Context => &["json", "markdown"],
+        Product::Check => &["browser", "json"],
         _ => &["browser", "pdf", "json"],
     }
 }

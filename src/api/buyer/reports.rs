@@ -319,7 +319,7 @@ fn stored(retained: Retained) -> Result<ReportId, Refusal> {
         Retained::Stored { id, .. } => Ok(id),
         Retained::Sample => {
             let message = "The sample report is already public and cannot be shared.";
-            Err(Refusal::new(Code::ReportNotFound, message))
+            Err(Refusal::new(Code::NotOfferedForReport, message))
         }
     }
 }

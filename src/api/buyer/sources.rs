@@ -8,6 +8,7 @@ use crate::domain::requests::{AddressList, SourceBody};
 use crate::domain::schema::ValidationError;
 use crate::domain::shapes::TARGET_URL_CHARACTERS_MAX;
 use crate::domain::target::explained;
+use crate::evidence::report::sample::REPORT_ID as SAMPLE_ID;
 use crate::flows::content::source::Target;
 
 /// The sources that a body names under `member`.
@@ -55,6 +56,13 @@ fn one(app: &Shared, body: &SourceBody, member: &str) -> Result<SourceInput, Ref
             report_id: Some(id),
             ..
         } => match ReportId::parse(id) {
+            None if id == SAMPLE_ID => {
+                let why = format!(
+                    "the sample report cannot be a source; send the page that it is on, {}",
+                    app.sample.url
+                );
+                Err(wrong(member, &why))
+            }
             Some(id) => Ok(SourceInput::Report(id.to_string())),
             None => Err(wrong(member, "a report's identifier begins with ppr_")),
         },

@@ -28,8 +28,8 @@ pub async fn of_report(app: &Shared, retained: &Retained) -> Result<Rendered, Re
             return write(app, place, move |fonts| render(&report, fonts)).await;
         }
         Product::Check | Product::Context => {
-            let message = "This report has no PDF.";
-            return Err(Refusal::new(Code::NotFound, message));
+            let message = "There is no PDF of a checked text's report.";
+            return Err(Refusal::new(Code::NotOfferedForReport, message));
         }
         Product::ProofPack => {}
     }

@@ -191,14 +191,15 @@ pub async fn read_check(app: &Shared, retained: &Retained) -> Result<CheckReport
 
 /// Refuses what only the report on one source offers.
 pub fn only_one_source(retained: &Retained) -> Result<(), Refusal> {
-    match retained.product() {
-        Product::ProofPack => Ok(()),
-        _ => {
-            let message = "This report is on several sources: it can be read and verified, but not asked, refreshed or \
-                shared.";
-            Err(Refusal::new(Code::ReportNotFound, message))
-        }
-    }
+    let what = match retained.product() {
+        Product::ProofPack => return Ok(()),
+        Product::Check => "a checked text",
+        _ => "several sources",
+    };
+    let message = format!(
+        "This report is on {what}: it can be read and verified, but not asked, refreshed or shared."
+    );
+    Err(Refusal::new(Code::NotOfferedForReport, message))
 }
 
 /// The bytes by the payment. `None` if the report is gone.
@@ -373,14 +374,15 @@ pub async fn source_text(app: &Shared, retained: &Retained) -> Result<Vec<u8>, R
     let bytes = bytes(app, retained, Look::Intact).await?;
     if bytes.source.is_empty() {
         let message = "The source text of this report was not stored.";
-        return Err(Refusal::new(Code::ReportNotFound, message));
+        return Err(Refusal::new(Code::NotOfferedForReport, message));
     }
     Ok(bytes.source)
 }
 
 /// The picture of the page that a report was bought with.
 pub async fn screenshot(app: &Shared, retained: &Retained) -> Result<Vec<u8>, Refusal> {
-    let missing = || Refusal::new(Code::ReportNotFound, "This report has no screenshot.");
+    let message = "This report has no screenshot.";
+    let missing = || Refusal::new(Code::NotOfferedForReport, message);
     let Retained::Stored { id, .. } = retained else {
         return Err(missing());
     };
