@@ -546,6 +546,71 @@ fn a_payment_that_fails_withholds_the_goods() {
     );
 }
 
+/// A client that paid over HTTP before has the payment as base64, and is told nothing about headers.
+#[test]
+fn a_payment_may_be_base64_and_its_trouble_is_told_in_terms_of_tools() {
+    let rig = Rig::start();
+    let arguments = json!({"target_url": ARTICLE, "tier": "fresh"});
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    let sold = pay(&rig, "web_to_markdown", &arguments, &json!(payment.header));
+    assert_eq!(sold["isError"], false, "{sold}");
+    let again = pay(&rig, "web_to_markdown", &arguments, &payment.payload);
+    assert_eq!(again["isError"], false, "{again}");
+    assert_eq!(rig.facilitator.settlements(), 1);
+
+    for unreadable in [json!("%%%"), json!({"x402Version": 2}), json!(7)] {
+        let refused = pay(&rig, "web_to_markdown", &arguments, &unreadable);
+        let error = &refused["structuredContent"]["error"];
+        assert_eq!(error["code"], "invalid_payment", "{refused}");
+        let step = error["next_step"].as_str().expect("a text");
+        assert!(step.contains("_meta[\"x402/payment\"]"), "{step}");
+        assert!(!error.to_string().contains("PAYMENT-SIGNATURE"), "{error}");
+    }
+
+    // An outage: the same payment again, as the step says.
+    let down = "http://news.sample-site.org/soon";
+    rig.site.put("/soon", Page::Status(503));
+    let arguments = json!({"target_url": down, "tier": "fresh"});
+    let payment = wallet.sign(&rig, "fresh");
+    let refused = pay(&rig, "web_to_markdown", &arguments, &payment.payload);
+    let error = &refused["structuredContent"]["error"];
+    assert_eq!(error["code"], "upstream_unavailable", "{refused}");
+    assert!(
+        error["next_step"]
+            .to_string()
+            .contains("with the same payment"),
+        "{error}"
+    );
+    rig.site.put(
+        "/soon",
+        Page::html("Soon", "The harbour is open on Sundays now."),
+    );
+    let sold = pay(&rig, "web_to_markdown", &arguments, &payment.payload);
+    assert_eq!(sold["isError"], false, "{sold}");
+}
+
+/// A list is an array to whoever fills a schema in.
+#[test]
+fn free_tools_take_a_list_as_an_array() {
+    let rig = Rig::start();
+    let listed = json!({"target_urls": ["https://a.example.com/", "https://b.example.com/"]});
+    for tool in ["quote_bundle", "quote_page", "quote_check"] {
+        let quoted = call(&rig, tool, &listed);
+        assert_eq!(
+            quoted["structuredContent"]["target_urls"], listed["target_urls"],
+            "{tool}"
+        );
+    }
+    let mut judged = listed.clone();
+    judged["product"] = "proof_bundle".into();
+    let judged = call(&rig, "checkout_confidence", &judged);
+    assert_eq!(
+        judged["structuredContent"]["target_urls"],
+        listed["target_urls"]
+    );
+}
+
 /// A tool is counted like its endpoint, by the same client.
 #[test]
 fn tools_are_limited_like_their_endpoints() {

@@ -30,6 +30,9 @@ const RECEIPT: &str = "x402/payment-response";
 /// What a tool's challenge says where that of its endpoint asks for a header.
 const PAYMENT_MISSING: &str =
     "Payment is required: repeat the call with it in _meta[\"x402/payment\"]";
+const PAYMENT_PLACE: &str = "payment in _meta[\"x402/payment\"]";
+/// The parameter that is a list, which a tool takes as an array too.
+const LIST: &str = "target_urls";
 /// The attribution of buyers who use a tool.
 const ATTRIBUTION: &str = "mcp";
 /// Documented for every request anyway.
@@ -78,7 +81,15 @@ fn input_schema(row: &Row, schema: fn(&Parameter) -> Value) -> Value {
     }
     required.extend(required_fields(row).map(Value::from));
     for parameter in query_parameters(row) {
-        properties.insert(parameter.name.to_owned(), schema(parameter));
+        let mut argument = schema(parameter);
+        if parameter.name == LIST {
+            let one = argument["type"].take();
+            argument["anyOf"] = json!([{"type": "array", "items": {"type": one}}, {"type": one}]);
+            if let Some(members) = argument.as_object_mut() {
+                members.shift_remove("type");
+            }
+        }
+        properties.insert(parameter.name.to_owned(), argument);
     }
     for parameter in row.about.needs {
         // Optional: the response to a call without it says what to sign.
@@ -177,9 +188,9 @@ pub async fn call(app: &Shared, call: &Call, asked: Asking) -> Result<ToolResult
     Ok(ToolResult::of(row, in_terms_of_tools(row, reply)))
 }
 
-/// A 402 says where a payment or a signature goes, which over MCP is not a header.
+/// An error says where a payment or a signature goes and how to go on, which over MCP is not by a header.
 fn in_terms_of_tools(row: &Row, mut reply: Reply) -> Reply {
-    if reply.status != 402 {
+    if reply.status < 400 {
         return reply;
     }
     let Ok(Value::Object(mut body)) = serde_json::from_slice(&reply.body) else {
@@ -191,7 +202,9 @@ fn in_terms_of_tools(row: &Row, mut reply: Reply) -> Reply {
     });
     let headers: Vec<(&str, String)> = headers.collect();
     let reworded = |text: &str| {
-        let text = text.replace(HEADER_REQUIRED, PAYMENT_MISSING);
+        let text = text
+            .replace(HEADER_REQUIRED, PAYMENT_MISSING)
+            .replace("PAYMENT-SIGNATURE header", PAYMENT_PLACE);
         headers.iter().fold(text, |text, (header, argument)| {
             text.replace(&format!("header {header}"), argument)
                 .replace(&format!("{header} header"), argument)
@@ -200,6 +213,10 @@ fn in_terms_of_tools(row: &Row, mut reply: Reply) -> Reply {
     match body.get_mut("error") {
         Some(Value::String(error)) => *error = reworded(error),
         Some(Value::Object(error)) => {
+            let code = error.get("code").and_then(Value::as_str);
+            if let Some(step) = code.and_then(Code::parse).and_then(next_step) {
+                error.insert("next_step".to_owned(), step.into());
+            }
             for said in error.values_mut() {
                 if let Value::String(text) = said {
                     *text = reworded(text);
@@ -213,6 +230,23 @@ fn in_terms_of_tools(row: &Row, mut reply: Reply) -> Reply {
     }
     reply.body = Value::from(body).to_string().into();
     reply
+}
+
+/// What to do next where the endpoint's own step is about headers.
+fn next_step(code: Code) -> Option<&'static str> {
+    match code {
+        Code::InvalidPayment => Some(
+            "Put the x402 v2 payment payload into _meta[\"x402/payment\"], as a JSON object or as its base64. The tool \
+             diagnose_payment says what is wrong with one.",
+        ),
+        Code::UpstreamUnavailable => Some(
+            "Repeat the call later; if it carried a payment, with the same payment: it is charged once at most.",
+        ),
+        Code::NetworkUnavailable | Code::SettlementUnknown => {
+            Some("Repeat the call with the same payment; do not sign again.")
+        }
+        _ => None,
+    }
 }
 
 /// The tool's route, and the request for it.
@@ -240,8 +274,14 @@ fn request(row: &Row, call: &Call, asked: Asking) -> Result<Call, Fault> {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     for parameter in query_parameters(row) {
         let value = arguments.shift_remove(parameter.name);
-        if let Some(text) = text(parameter.name, value.as_ref())? {
-            query.append_pair(parameter.name, &text);
+        let values = match value {
+            Some(Value::Array(items)) if parameter.name == LIST => items,
+            other => other.into_iter().collect(),
+        };
+        for value in &values {
+            if let Some(text) = text(parameter.name, Some(value))? {
+                query.append_pair(parameter.name, &text);
+            }
         }
     }
     let mut headers = Reply::json(200, "").fixed("x-service-source", ATTRIBUTION);
@@ -261,9 +301,7 @@ fn request(row: &Row, call: &Call, asked: Asking) -> Result<Call, Fault> {
         }
     };
     if let Some(payment) = asked.meta.get(PAYMENT) {
-        // The bytes stay unchanged: a repeated payment is recognised by them.
-        let encoded = encoding::encode(payment.get().as_bytes());
-        headers = headers.header("payment-signature", &encoded);
+        headers = headers.header("payment-signature", &payment_header(payment));
     }
     Ok(Call {
         method: row.method,
@@ -277,6 +315,16 @@ fn request(row: &Row, call: &Call, asked: Asking) -> Result<Call, Fault> {
         request_id: call.request_id.clone(),
         waiting: call.waiting.clone(),
     })
+}
+
+/// The payment as its header has it: an object encoded, and base64 as a client of HTTP has it already. The bytes of both stay
+/// unchanged, because a repeated payment is recognised by them.
+fn payment_header(payment: &RawValue) -> String {
+    let text = serde_json::from_str::<String>(payment.get()).ok();
+    let is_base64 = |text: &String| encoding::decode(text).is_some();
+    text.map(|text| text.trim().to_owned())
+        .filter(is_base64)
+        .unwrap_or_else(|| encoding::encode(payment.get().as_bytes()))
 }
 
 /// An argument as text: strings unchanged, numbers and flags as JSON.
