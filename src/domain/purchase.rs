@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::domain::amount::Amount;
+use crate::domain::bundle::read_min;
 use crate::domain::cache::Reading;
 use crate::domain::excerpt::{Excerpt, Extent};
 use crate::domain::keys::Fingerprint;
@@ -118,6 +119,19 @@ impl Purchase {
             | Purchase::Check(CheckPurchase { sources, .. }) => {
                 Box::new(sources.iter().filter_map(SourceInput::target_url))
             }
+        }
+    }
+
+    /// How many sources it has, and how many of them have to be read for it to be sold.
+    pub fn sources_needed(&self) -> (usize, usize) {
+        match self {
+            Purchase::Context(_) | Purchase::ProofPack(_) => (1, 1),
+            Purchase::Pages(pages) => (pages.target_urls.len(), pages.min_pages),
+            Purchase::ProofBundle(bundle) => {
+                let count = bundle.sources.len();
+                (count, read_min(count))
+            }
+            Purchase::Check(check) => (check.sources.len(), check.sources.len()),
         }
     }
 

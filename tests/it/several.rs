@@ -607,6 +607,32 @@ fn a_bundle_of_which_one_source_can_be_read_is_not_sold() {
     }
 }
 
+/// A private address counts as unread: the 402 says so, and does not say that the bundle is not sold where enough is left.
+#[test]
+fn a_bundle_with_an_address_that_is_not_allowed_is_sold_where_enough_is_left() {
+    let rig = rig();
+    let wallet = Wallet::new();
+    let told = |ask: &Ask| ask.send().expect(402).challenge()["error"].to_string();
+    let enough = bundle(&rig, &json!([FERRY, OTHER, "http://10.0.0.1/"]));
+    let said = told(&enough);
+    assert!(
+        said.contains("1 of 3 sources will count as unread"),
+        "{said}"
+    );
+    assert!(
+        said.contains("http://10.0.0.1/") && !said.contains("cannot be served"),
+        "{said}"
+    );
+    pay(&rig, &wallet, &enough).expect(200);
+    let few = bundle(&rig, &json!([FERRY, "http://10.0.0.1/"]));
+    assert!(told(&few).contains("cannot be served as it stands"));
+    pay(&rig, &wallet, &few).refused(400, "sources_unread");
+    let body = json!({"target_urls": [FERRY, "http://10.0.0.1/"], "min_pages": 1});
+    let one_will_do = rig.post(ACCESS).json(&body);
+    assert!(told(&one_will_do).contains("1 of 2 sources will count as unread"));
+    pay(&rig, &wallet, &one_will_do).expect(200);
+}
+
 /// What a schema allows is sold: a client checks its request against it before it pays.
 #[test]
 fn the_description_states_how_many_sources_are_taken_and_what_reports_look_like() {

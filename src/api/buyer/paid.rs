@@ -133,7 +133,7 @@ fn unpaid(app: &Shared, call: &Call, product: Product, stated: Stated) -> Reply 
     let of_version_1 = of_version_1.then(|| {
         "X-PAYMENT is of x402 version 1 and was ignored; only version 2 is accepted.".to_owned()
     });
-    let refused = if stated.differ || with_body {
+    let remark = if stated.differ || with_body {
         let (word, name) = (product.level_word(), item.level.name());
         Some(format!(
             "Query, header and body name different {word}s; this is the price of {name}: name one {word} before you \
@@ -141,23 +141,15 @@ fn unpaid(app: &Shared, call: &Call, product: Product, stated: Stated) -> Reply 
         ))
     } else {
         let level = stated.level.or(votes.level);
-        let refusal = match shape {
-            Some(Ok(body)) => unservable(app, &body, level),
-            Some(Err(refusal)) => Some(refusal),
-            None => None,
-        };
-        refusal.map(|refusal| {
-            let why = reason(refusal);
-            format!(
-                "This request cannot be served as it stands. {why} Correct it before you sign, because a payment for it \
-                 is refused."
-            )
+        shape.and_then(|shape| match shape {
+            Ok(body) => remark_on(app, &body, level),
+            Err(refusal) => Some(not_served(refusal)),
         })
     };
-    if of_version_1.is_none() && refused.is_none() {
+    if of_version_1.is_none() && remark.is_none() {
         return challenge::unpaid(app, item);
     }
-    let said = of_version_1.into_iter().chain(refused);
+    let said = of_version_1.into_iter().chain(remark);
     let error = said.fold(format!("{HEADER_REQUIRED}."), |error, said| {
         format!("{error} {said}")
     });
@@ -174,24 +166,39 @@ fn shape(call: &Call, product: Product) -> Option<Result<PaidBody, Refusal>> {
     Some(check_media_type(call).and_then(|()| body()))
 }
 
-/// Why a purchase of this body would be refused before anything is looked up or fetched.
-fn unservable(app: &Shared, body: &PaidBody, level: Option<Level>) -> Option<Refusal> {
+/// What there is to say of a purchase of this body before anything is looked up or fetched: why it would be refused, or
+/// which of its sources count as unread.
+fn remark_on(app: &Shared, body: &PaidBody, level: Option<Level>) -> Option<String> {
     let purchase = match purchase(app, body, level) {
         Ok(purchase) => purchase,
-        Err(refusal) => return Some(refusal),
+        Err(refusal) => return Some(not_served(refusal)),
     };
     if let Some(advice) = rendering::without_browser(app, &purchase) {
         let message = format!("This service has no browser: {advice}.");
-        return Some(Refusal::new(Code::RenderUnavailable, message));
+        return Some(not_served(Refusal::new(Code::RenderUnavailable, message)));
     }
-    let is_one = purchase.target_urls().nth(1).is_none();
-    purchase.target_urls().find_map(|target_url| {
-        let mut refusal = bundles::readable(app, target_url).err()?;
-        if !is_one {
-            refusal.message = format!("{} The source is {target_url}.", refusal.message);
-        }
-        Some(refusal)
-    })
+    let (count, needed) = purchase.sources_needed();
+    let refused = |target_url| Some((target_url, bundles::readable(app, target_url).err()?));
+    let mut refused = purchase.target_urls().filter_map(refused);
+    let (target_url, mut refusal) = refused.next()?;
+    if count > 1 {
+        refusal.message = format!("{} The source is {target_url}.", refusal.message);
+    }
+    let unread = 1 + refused.count();
+    if count - unread < needed {
+        return Some(not_served(refusal));
+    }
+    let why = reason(refusal);
+    Some(format!(
+        "{unread} of {count} sources will count as unread. {why}"
+    ))
+}
+
+fn not_served(refusal: Refusal) -> String {
+    let why = reason(refusal);
+    format!(
+        "This request cannot be served as it stands. {why} Correct it before you sign, because a payment for it is refused."
+    )
 }
 
 /// Why a request cannot be served, short enough for a challenge.
