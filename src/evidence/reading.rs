@@ -3,6 +3,7 @@
 
 pub(crate) mod blocks;
 pub(crate) mod foreign;
+pub(crate) mod json;
 pub(crate) mod language;
 pub(crate) mod page;
 pub(crate) mod sentences;

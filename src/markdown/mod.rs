@@ -62,6 +62,7 @@ pub use narrow::Narrowing;
 pub use omit::{Omitted, without};
 
 pub use kinds::{ContentKind, KINDS, Kind, RECOGNISED_BYTES, kind_names, may_be_read, recognised};
+pub(crate) use kinds::{JsonToken, json_tokens};
 
 pub use page::{ContentSource, ConvertError, Heading, Link, Metadata, Page};
 pub use passages::{Passage, PassageKind};

@@ -1,6 +1,7 @@
 //! A claim that one cell of a table states: all its words are those of the cell and of the names of its row and column. "Business
 //! travellers may take two cabin bags" beside "Business", "Cabin bag" and "2".
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::account::compare;
@@ -29,14 +30,15 @@ pub(crate) fn stated_in_a_cell(page: &Page<'_>, claim: &str, ranked: &[Ranked]) 
     let mut found = ranked.iter().take(LOOKED_AT);
     found.position(|ranked| {
         let unit = ranked.candidate.unit;
-        let headings = || page.heading_units(page.block(unit));
-        if headings().any(|unit| denies_as_heading(&plain(page.unit_text(unit)))) {
+        let headings = page.headings_over(unit);
+        let denies = |heading: &Cow<'_, str>| denies_as_heading(&plain(heading));
+        if headings.iter().any(denies) {
             return false;
         }
         let above = || {
-            let headings = headings();
-            let headings = headings.flat_map(|unit| content(&plain(page.unit_text(unit))));
+            let headings = headings.iter();
             headings
+                .flat_map(|heading| content(&plain(heading)))
                 .chain(content(page.title_text.unwrap_or_default()))
                 .collect()
         };
@@ -46,7 +48,7 @@ pub(crate) fn stated_in_a_cell(page: &Page<'_>, claim: &str, ranked: &[Ranked]) 
 
 fn states(row: &TableRow<'_>, claim: &str, above: impl Fn() -> BTreeSet<String>) -> bool {
     let asked = content(claim);
-    let [name, _, ..] = row.cells[..] else {
+    let [name, _, ..] = &row.cells[..] else {
         return false;
     };
     let column = match (row.cells.len(), &row.named(&asked)[..]) {
@@ -54,8 +56,10 @@ fn states(row: &TableRow<'_>, claim: &str, above: impl Fn() -> BTreeSet<String>)
         (_, [column]) => *column,
         _ => return false,
     };
-    let header = plain(row.header.get(column).copied().unwrap_or_default());
-    let cell = row.cells.get(column).copied().unwrap_or_default();
+    let at =
+        |cells: &[Cow<'_, str>], at: usize| cells.get(at).map_or("", |cell| &**cell).to_owned();
+    let header = plain(&at(&row.header, column));
+    let cell = &*at(&row.cells, column);
     let (name, cell_text) = (plain(name), plain(cell));
     let own = name_of(&name);
     if says_more(claim)
@@ -81,7 +85,7 @@ fn states(row: &TableRow<'_>, claim: &str, above: impl Fn() -> BTreeSet<String>)
         return false;
     }
     let mut known = value;
-    let first = plain(row.header.first().copied().unwrap_or_default());
+    let first = plain(&at(&row.header, 0));
     known.extend(having);
     for text in [&*name, &*header, &*first] {
         known.append(&mut content(text));

@@ -1,6 +1,7 @@
 //! A judgement as a buyer reads it: findings with what they carry and lack, the label with its confidence, the parts of
 //! a compound claim, what is missing and what is doubted.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::account::Compared;
@@ -180,7 +181,7 @@ fn finding(page: &Page<'_>, judgement: &Judgement, at: usize, label: Label) -> F
     let ranked = &judgement.ranked[at];
     let unit = ranked.candidate.unit;
     let block = page.block(unit);
-    let text = |unit: usize| page.unit_text(unit).to_owned();
+    let headings = page.headings_over(unit).into_iter();
     let (mut matched, mut missing) = (Vec::new(), Vec::new());
     for (number, (written, _)) in judgement.terms.iter().enumerate() {
         let list = if ranked.candidate.has(number) {
@@ -193,7 +194,7 @@ fn finding(page: &Page<'_>, judgement: &Judgement, at: usize, label: Label) -> F
     Finding {
         range: page.units[unit].range.clone(),
         kind: block.kind,
-        heading_path: page.heading_units(block).map(text).collect(),
+        heading_path: headings.map(Cow::into_owned).collect(),
         context: page
             .context_unit(block)
             .map(|unit| page.units[unit].range.clone()),

@@ -26,10 +26,8 @@ pub(crate) fn passage(page: &Page<'_>, units: &[usize]) -> String {
     let title = head(page.title_text.unwrap_or_default());
     add(&title, " : ");
     if let Some(&first) = units.first() {
-        let heading = page.heading_units(page.block(first)).last();
-        let heading = heading
-            .filter(|unit| *unit != first)
-            .map(|unit| head(page.unit_text(unit)));
+        let over = page.headings_over(first);
+        let heading = over.last().map(|over| head(over));
         add(
             &heading
                 .filter(|heading| *heading != title)
@@ -81,6 +79,9 @@ fn head(text: &str) -> String {
 /// A unit as a plain statement: a table's row with the names of its columns and its signs in words, an item of a list with
 /// what leads it in where that denies it.
 pub(crate) fn statement(page: &Page<'_>, unit: usize) -> String {
+    if page.blocks.json.is_some() {
+        return page.unit_said(unit).chars().take(UNIT_CHARS).collect();
+    }
     let text = &*unstruck(page.unit_text(unit));
     let block = page.block(unit);
     let statement = match (block.kind, page.context_unit(block)) {

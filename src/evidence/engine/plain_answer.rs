@@ -1,6 +1,8 @@
 //! A yes or no that the page gives in so many words: under the same question, as an FAQ does, or as the value of what is
 //! asked about, as a table of features does ("Hot swappable: No").
 
+use std::borrow::Cow;
+
 use super::question::Question;
 use super::ranked::Ranked;
 use super::tabled::{TableRow, sign};
@@ -61,10 +63,10 @@ fn beneath_the_question(page: &Page<'_>, question: &str, unit: usize) -> Option<
 fn as_a_value(page: &Page<'_>, question: &str, unit: usize) -> Option<bool> {
     let text = page.unit_text(unit);
     let mut above = content(page.title_text.unwrap_or_default());
+    let row = TableRow::of(page, unit);
     let (label, value) = match page.block(unit).kind {
         PassageKind::Heading => return None,
-        PassageKind::Row => {
-            let row = TableRow::of(page, unit);
+        kind if kind == PassageKind::Row || row.is_some() => {
             let (cells, column) = match &row {
                 Some(row) if row.cells.len() > 2 => {
                     let [column] = row.named(&content(question))[..] else {
@@ -74,10 +76,11 @@ fn as_a_value(page: &Page<'_>, question: &str, unit: usize) -> Option<bool> {
                     above.append(&mut content(OF_FEATURES));
                     (row.cells.clone(), column)
                 }
-                _ => (cells(text), 1),
+                Some(row) => (row.cells.clone(), 1),
+                None => (cells(text).into_iter().map(Cow::Borrowed).collect(), 1),
             };
-            let [label, ..] = cells[..] else { return None };
-            let value = *cells
+            let [label, ..] = &cells[..] else { return None };
+            let value = &**cells
                 .get(column)
                 .filter(|_| row.is_some() || cells.len() == 2)?;
             let said = sign(value).filter(|_| row.is_some_and(|row| row.has_signs()));
@@ -100,8 +103,8 @@ fn as_a_value(page: &Page<'_>, question: &str, unit: usize) -> Option<bool> {
         return None;
     }
     let (own, asked) = (content(label), content(question));
-    for heading in page.heading_units(page.block(unit)) {
-        above.append(&mut content(&plain(page.unit_text(heading))));
+    for heading in page.headings_over(unit) {
+        above.append(&mut content(&plain(&heading)));
     }
     let is_all = !own.is_empty()
         && own.iter().all(|word| asked.contains(word))

@@ -165,7 +165,9 @@ impl Account {
         signals.verbatim = verbatim(question, page, ranked);
         signals.is_question = f64::from(u8::from(own.ends_with(['?', '？'])));
         signals.is_heading = f64::from(u8::from(block.kind == PassageKind::Heading));
-        signals.is_row = f64::from(u8::from(block.kind == PassageKind::Row));
+        signals.is_row = f64::from(u8::from(
+            block.kind == PassageKind::Row || page.blocks.json.is_some(),
+        ));
         if let Some(verdicts) = verdicts {
             signals.add(verdicts);
         }

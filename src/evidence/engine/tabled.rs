@@ -1,9 +1,11 @@
 //! What the cells of a table's row say by the names of their row and column: whether they are another's than what is asked
 //! about, and what a sign says ("✓", "–").
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::evidence::reading::page::Page;
+use crate::evidence::reading::json::Row;
+use crate::evidence::reading::page::{Page, Unit};
 use crate::evidence::reading::text::{cells, content, negates, number, plain, stem, words};
 use crate::markdown::PassageKind;
 
@@ -24,47 +26,73 @@ pub(crate) fn sign(cell: &str) -> Option<bool> {
     NO.contains(&cell).then_some(false)
 }
 
-/// A row of a table with a header.
+fn written(row: &str) -> Vec<Cow<'_, str>> {
+    cells(row).into_iter().map(Cow::Borrowed).collect()
+}
+
+/// A row of a table with a header, or a member or short object of a JSON document.
 pub(crate) struct TableRow<'a> {
     page: &'a Page<'a>,
-    header_block: usize,
     unit: usize,
-    pub(crate) header: Vec<&'a str>,
-    pub(crate) cells: Vec<&'a str>,
+    pub(crate) header: Vec<Cow<'a, str>>,
+    pub(crate) cells: Vec<Cow<'a, str>>,
 }
 
 impl<'a> TableRow<'a> {
     pub(crate) fn of(page: &'a Page<'_>, unit: usize) -> Option<TableRow<'a>> {
         let block = page.block(unit);
+        if let Some(json) = &page.blocks.json {
+            let Unit {
+                range, block: own, ..
+            } = &page.units[unit];
+            let is_whole = *range == block.range && range.len() <= ROW_BYTES_MAX;
+            return is_whole.then(|| {
+                let Row { header, cells } = json.row(page.text, *own);
+                TableRow {
+                    page,
+                    unit,
+                    header,
+                    cells,
+                }
+            });
+        }
         let header = page.context_unit(block)?;
-        let header_block = block.context?;
         let (names, text) = (page.unit_text(header), page.unit_text(unit));
         let is_short = names.len() <= ROW_BYTES_MAX && text.len() <= ROW_BYTES_MAX;
         let is_row = block.kind == PassageKind::Row && page.is_header(header);
         (is_row && is_short).then(|| TableRow {
             page,
-            header_block,
             unit,
-            header: cells(names),
-            cells: cells(text),
+            header: written(names),
+            cells: written(text),
         })
     }
 
     /// The rows of the table, the own one among them.
-    fn rows(&self) -> impl Iterator<Item = Vec<&'a str>> {
-        let blocks = self.page.blocks.blocks[self.header_block + 1..].iter();
-        let rows = blocks.take_while(|block| {
-            block.kind == PassageKind::Row && block.context == Some(self.header_block)
-        });
-        rows.take(ROWS_MAX)
-            .filter(|block| block.range.len() <= ROW_BYTES_MAX)
-            .map(|block| cells(&self.page.text[block.range.clone()]))
+    fn rows(&self) -> Vec<Vec<Cow<'a, str>>> {
+        let (page, own) = (self.page, self.page.units[self.unit].block);
+        let blocks = &page.blocks.blocks;
+        let is_short = |block: &usize| blocks[*block].range.len() <= ROW_BYTES_MAX;
+        if let Some(json) = &page.blocks.json {
+            let rows = json.beside(own).take(ROWS_MAX).filter(is_short);
+            return rows.map(|block| json.row(page.text, block).cells).collect();
+        }
+        let Some(header) = blocks[own].context else {
+            return Vec::new();
+        };
+        let is_of_table = |block: &usize| {
+            blocks[*block].kind == PassageKind::Row && blocks[*block].context == Some(header)
+        };
+        let rows = (header + 1..blocks.len()).take_while(is_of_table);
+        let rows = rows.take(ROWS_MAX).filter(is_short);
+        rows.map(|block| written(&page.text[blocks[block].range.clone()]))
+            .collect()
     }
 
     /// Whether its signs are signs: one cell of the table says yes.
     pub(crate) fn has_signs(&self) -> bool {
-        let mut all = self.rows().flatten();
-        all.any(|cell| sign(cell) == Some(true) || cell.eq_ignore_ascii_case("yes"))
+        let mut all = self.rows().into_iter().flatten();
+        all.any(|cell| sign(&cell) == Some(true) || cell.eq_ignore_ascii_case("yes"))
     }
 
     /// The columns behind the first whose own words, which not all columns have, are all asked for.
@@ -80,7 +108,7 @@ impl<'a> TableRow<'a> {
         }
         // "Kestrel 14" beside "Kestrel 14 Plus" has no word of its own.
         let is_meant = |at: usize| {
-            let name = name_of(self.header[at]);
+            let name = name_of(&self.header[at]);
             !name.is_empty() && name.is_subset(asked)
         };
         let plain = columns().filter(|(at, words)| words.is_empty() && is_meant(*at));
@@ -111,19 +139,19 @@ impl<'a> TableRow<'a> {
 
     /// It is said of this row what another row has in the same column: "eu-west is under maintenance", where us-east is.
     fn is_value_of_another_row(&self, question: &str, asked: &BTreeSet<String>) -> bool {
-        let own = named_in(self.cells.first().copied().unwrap_or_default());
+        let own = named_in(first(&self.cells));
         if own.is_empty() || !own.is_subset(asked) || negates(question) {
             return false;
         }
-        let here = named_in(&plain(self.page.unit_text(self.unit)));
+        let here = named_in(&plain(&self.page.unit_said(self.unit)));
         let claimed: BTreeSet<String> = asked.difference(&own).cloned().collect();
         (1..self.cells.len()).any(|column| {
-            let value = content(&plain(self.cells[column]));
+            let value = content(&plain(&self.cells[column]));
             let is_own = value.is_empty() || !value.is_disjoint(&claimed);
-            let mut others = self.rows();
+            let mut others = self.rows().into_iter();
             !is_own
                 && others.any(|cells| {
-                    let other = cells.get(column).copied().unwrap_or_default();
+                    let other = cells.get(column).map_or("", |cell| &**cell);
                     let other = content(&plain(other));
                     let is_text = other.iter().any(|word| word.contains(char::is_alphabetic));
                     is_text && other.is_subset(&claimed) && other.is_disjoint(&here)
@@ -132,15 +160,15 @@ impl<'a> TableRow<'a> {
     }
 
     fn is_another_row(&self, asked: &BTreeSet<String>) -> bool {
-        let own = name_of(self.cells.first().copied().unwrap_or_default());
+        let own = name_of(first(&self.cells));
         if own.is_empty() {
             return false;
         }
         let of_own: BTreeSet<&String> = own.intersection(asked).collect();
-        let here = named_in(&plain(self.page.unit_text(self.unit)));
-        let mut others = self.rows();
+        let here = named_in(&plain(&self.page.unit_said(self.unit)));
+        let mut others = self.rows().into_iter();
         others.any(|cells| {
-            let other = name_of(cells.first().copied().unwrap_or_default());
+            let other = name_of(first(&cells));
             let more: Vec<&String> = other.difference(&own).collect();
             let has_own = of_own.iter().all(|word| other.contains(*word));
             !more.is_empty()
@@ -187,9 +215,13 @@ impl<'a> TableRow<'a> {
         let [column] = self.named(asked)[..] else {
             return false;
         };
-        let cell = self.cells.get(column).copied().unwrap_or_default();
+        let cell = self.cells.get(column).map_or("", |cell| &**cell);
         sign(cell) == Some(false) && !negates(question) && self.has_signs()
     }
+}
+
+fn first<'a>(cells: &'a [Cow<'_, str>]) -> &'a str {
+    cells.first().map_or("", |cell| &**cell)
 }
 
 /// The words of a name, without what stands in brackets behind it.

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::json::Json;
 use crate::markdown::PassageKind;
 
 /// More blocks than any page has that a person would read.
@@ -32,10 +33,15 @@ pub(crate) struct Blocks {
     pub(crate) headings: Vec<Heading>,
     /// The text has more blocks.
     pub(crate) is_cut: bool,
+    /// What the blocks are, in their order, where the text is a JSON document.
+    pub(crate) json: Option<Json>,
 }
 
 impl Blocks {
     pub(crate) fn of(text: &str) -> Blocks {
+        if let Some(json) = Json::of(text) {
+            return Blocks::of_json(json);
+        }
         let mut scan = Scan {
             text,
             found: Blocks::default(),
@@ -58,6 +64,25 @@ impl Blocks {
         scan.close();
         scan.found.join_pairs(text);
         scan.found
+    }
+
+    fn of_json(json: Json) -> Blocks {
+        let mut ranges = json.ranges();
+        let blocks = ranges.by_ref().take(BLOCKS_MAX).map(|range| Block {
+            kind: PassageKind::Code,
+            range,
+            headings: 0,
+            context: None,
+        });
+        let blocks = blocks.collect();
+        let is_cut = ranges.next().is_some();
+        drop(ranges);
+        Blocks {
+            blocks,
+            is_cut,
+            json: Some(json),
+            ..Blocks::default()
+        }
     }
 
     /// Makes one block of a label and its value, which pages of products show as paragraphs of their own: neither says

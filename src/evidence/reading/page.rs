@@ -1,6 +1,7 @@
 //! A source cut into units that can be cited, each as a row of words. Knows where names and abbreviations stand in it;
 //! knows no question.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::markdown::{PassageKind, plainly_addresses_models};
@@ -60,8 +61,9 @@ impl<'a> Page<'a> {
         let mut ranges = Vec::new();
         let mut instructions = Vec::new();
         for (number, block) in blocks.blocks.iter().enumerate() {
-            let found = match block.kind {
-                PassageKind::Heading | PassageKind::Code | PassageKind::Row => {
+            let found = match (&blocks.json, block.kind) {
+                (Some(json), _) => json.units(source.text, number),
+                (None, PassageKind::Heading | PassageKind::Code | PassageKind::Row) => {
                     pieces(source.text, block.range.clone())
                 }
                 _ => sentences(source.text, block.range.clone()),
@@ -113,7 +115,15 @@ impl<'a> Page<'a> {
         let mut block_units = vec![0; blocks.blocks.len() + 1];
         for (block, range) in ranges {
             let start = tokens.len();
-            lexicon.read(&source.text[range.clone()], &mut tokens);
+            match &blocks.json {
+                Some(json) => {
+                    for name in json.path(source.text, block, &range) {
+                        lexicon.read(&name, &mut tokens);
+                    }
+                    lexicon.read(&json.statement(source.text, block, &range), &mut tokens);
+                }
+                None => lexicon.read(&source.text[range.clone()], &mut tokens),
+            }
             let is_content = |token: &&u32| !lexicon.form(**token).is_stop();
             let content = tokens[start..].iter().filter(is_content).count();
             content_total += content;
@@ -163,6 +173,32 @@ impl<'a> Page<'a> {
 
     pub(crate) fn unit_text(&self, unit: usize) -> &'a str {
         &self.text[self.units[unit].range.clone()]
+    }
+
+    /// What a unit says: its text, or a member of a JSON document in words.
+    pub(crate) fn unit_said(&self, unit: usize) -> Cow<'a, str> {
+        let Unit { range, block, .. } = &self.units[unit];
+        match &self.blocks.json {
+            Some(json) => Cow::Owned(json.statement(self.text, *block, range)),
+            None => Cow::Borrowed(self.unit_text(unit)),
+        }
+    }
+
+    /// The headings over a unit, outermost first; in a JSON document the names of what it stands in.
+    pub(crate) fn headings_over(&self, unit: usize) -> Vec<Cow<'a, str>> {
+        let Unit { range, block, .. } = &self.units[unit];
+        match &self.blocks.json {
+            Some(json) => {
+                let path = json.path(self.text, *block, range).into_iter();
+                path.map(Cow::Owned).collect()
+            }
+            None => {
+                let headings = self.heading_units(self.block(unit));
+                headings
+                    .map(|unit| Cow::Borrowed(self.unit_text(unit)))
+                    .collect()
+            }
+        }
     }
 
     pub(crate) fn unit_tokens(&self, unit: usize) -> &[u32] {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::evidence::engine::passage::{denied, goes_on};
 use crate::evidence::engine::reservations::denies_as_heading;
 use crate::evidence::engine::values::stated_date;
+use crate::evidence::reading::json;
 use crate::evidence::reading::text::{bounded, cells, head, plain, plain_unit, stem, words};
 use crate::evidence::report::fragment::link;
 use crate::evidence::report::speaker::speaker;
@@ -87,6 +88,9 @@ impl Citation {
                     self.denying_heading().unwrap_or_default(),
                     plain_unit(&self.excerpt),
                 )
+            }
+            (PassageKind::Code, _) => {
+                json::spoken(&self.excerpt).unwrap_or_else(|| paired(plain(&self.excerpt)))
             }
             (PassageKind::Paragraph, _) => paired(plain_unit(&self.excerpt)),
             _ => paired(plain(&self.excerpt)),

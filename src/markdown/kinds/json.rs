@@ -80,8 +80,9 @@ fn read(text: &str) -> Option<Read> {
     })
 }
 
+/// A part of a JSON document, by where it stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Token {
+pub(crate) enum Token {
     /// `{` or `[`, and where it stands.
     Open(usize),
     /// `}` or `]`.
@@ -109,7 +110,7 @@ enum Wanted {
 
 /// Gives each token of a valid document with the depth it stands at; `None` if it is not valid (RFC 8259). Open
 /// containers are a list, not the stack.
-fn walk(text: &str, mut take: impl FnMut(Token, usize)) -> Option<()> {
+pub(crate) fn walk(text: &str, mut take: impl FnMut(Token, usize)) -> Option<()> {
     let bytes = text.as_bytes();
     let mut open: Vec<u8> = Vec::new();
     let mut wanted = Wanted::Value;

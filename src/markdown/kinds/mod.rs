@@ -24,6 +24,7 @@ use super::escape::longest_backtick_run;
 use super::plain;
 use super::{ConvertError, Page, Settings, THIN_WORDS, Warning};
 
+pub(crate) use json::{Token as JsonToken, walk as json_tokens};
 pub use recognise::{RECOGNISED_BYTES, may_be_read, recognised};
 pub(super) use table::Convert;
 pub use table::{ContentKind, KINDS, Kind, kind_names};

@@ -128,7 +128,8 @@ fn pages() -> Vec<Question> {
         ),
         (
             "Which content types are supported?",
-            html! { p { "HTML, PDF with a text layer, DOCX, ODT, EPUB, XLSX, Jupyter notebooks, JSON, XML, CSV, feeds, plain text and markdown, up to 5 MB." } },
+            html! { p { "HTML, PDF with a text layer, DOCX, ODT, EPUB, XLSX, Jupyter notebooks, JSON, XML, CSV, feeds, plain text and markdown, up to 5 MB." }
+            p { "Reports read a JSON document, such as the response of an API, member by member, and cite the members." } },
         ),
         (
             "Do you obey robots.txt?",

@@ -1,0 +1,658 @@
+//! A JSON document as passages: a member with a plain value is one, and so is a short object in a list. Read as data tables are:
+//! by the names of what they hold.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use jiff::civil::Date;
+
+use super::sentences::sentences;
+use crate::markdown::{JsonToken, json_tokens};
+
+/// Values and containers of a document. What has more is read as code.
+const NODES_MAX: usize = 500_000;
+/// Containers in each other; what is deeper is read as one passage.
+const DEPTH_MAX: usize = 32;
+/// Containers in each other in a document that is read as JSON.
+const OPEN_MAX: usize = 128;
+/// Bytes of an object, or of a list of plain values, that is one passage.
+const RECORD_BYTES_MAX: usize = 400;
+/// A longer string is read by its sentences.
+const STRING_BYTES_MAX: usize = 160;
+/// A longer value names nothing.
+const SUBJECT_BYTES_MAX: usize = 80;
+/// Members that tell what an object is about; the first of these that it has.
+const SUBJECTS: [&str; 12] = [
+    "name",
+    "title",
+    "label",
+    "displayName",
+    "display_name",
+    "full_name",
+    "plan",
+    "id",
+    "slug",
+    "key",
+    "code",
+    "symbol",
+];
+
+/// Member of an object: its name and value as they are written. An element of a list has an empty name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Field {
+    name: Range<usize>,
+    value: Range<usize>,
+}
+
+#[derive(Debug)]
+struct Passage {
+    range: Range<usize>,
+    container: usize,
+    /// Those of an object, or a single one.
+    fields: Vec<Field>,
+}
+
+/// What passages stand in.
+#[derive(Debug)]
+struct Container {
+    name: Range<usize>,
+    subject: Option<Range<usize>>,
+    parent: Option<usize>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Json {
+    passages: Vec<Passage>,
+    containers: Vec<Container>,
+}
+
+impl Json {
+    /// Of a text that is one fence of JSON, or of lines of JSON, as the converter writes a document of this kind.
+    pub(crate) fn of(text: &str) -> Option<Json> {
+        let start = text.len() - text.trim_start().len();
+        let body = text.trim();
+        let marks = body.bytes().take_while(|&byte| byte == b'`').count();
+        let fence = body.get(..marks).filter(|fence| fence.len() >= 3)?;
+        let (info, _) = body[marks..].split_once('\n')?;
+        let from = marks + info.len() + 1;
+        let inside = body.get(from..)?.strip_suffix(fence)?;
+        let nodes = match info {
+            "json" => vec![Node::of(inside, start + from)?],
+            "jsonl" => lines(inside, start + from)?,
+            _ => return None,
+        };
+        let mut json = Json::default();
+        json.containers.push(Container {
+            name: 0..0,
+            subject: match &nodes[..] {
+                [
+                    Node {
+                        value: Value::Object(fields),
+                        ..
+                    },
+                ] => subject(text, fields),
+                _ => None,
+            },
+            parent: None,
+        });
+        for node in &nodes {
+            match &node.value {
+                Value::Object(fields) if nodes.len() == 1 => json.members(text, fields, 0, 0),
+                _ => json.node(text, &(0..0), node, (0, 0)),
+            }
+        }
+        Some(json)
+    }
+
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        self.passages.iter().map(|passage| passage.range.clone())
+    }
+
+    /// What of a passage can be cited: all of it, or the sentences of a long string.
+    pub(crate) fn units(&self, text: &str, passage: usize) -> Vec<Range<usize>> {
+        let passage = &self.passages[passage];
+        let [field] = &passage.fields[..] else {
+            return vec![passage.range.clone()];
+        };
+        let is_string = text[field.value.clone()].starts_with('"');
+        if !is_string || field.value.len() <= STRING_BYTES_MAX {
+            return vec![passage.range.clone()];
+        }
+        let inside = field.value.start + 1..field.value.end - 1;
+        let mut start = inside.start;
+        let lines = text[inside.clone()].split("\\n").map(|line| {
+            let range = start..start + line.len();
+            start = range.end + "\\n".len();
+            range
+        });
+        let is_text = |unit: &Range<usize>| text[unit.clone()].contains(char::is_alphanumeric);
+        let units = lines.flat_map(|line| sentences(text, line));
+        units.filter(is_text).collect()
+    }
+
+    /// The names of what a passage stands in, outermost first; of its own string too, where a unit is a sentence of it.
+    pub(crate) fn path(&self, text: &str, passage: usize, unit: &Range<usize>) -> Vec<String> {
+        let own = &self.passages[passage];
+        let mut path = Vec::new();
+        let mut add = |name: String| {
+            if !name.is_empty() && path.last() != Some(&name) {
+                path.push(name);
+            }
+        };
+        if *unit != own.range
+            && let [field] = &own.fields[..]
+        {
+            add(words(text, &field.name));
+        }
+        let mut at = Some(own.container);
+        while let Some(number) = at {
+            let container = &self.containers[number];
+            if let Some(subject) = &container.subject {
+                add(said(&text[subject.clone()]).into_owned());
+            }
+            add(words(text, &container.name));
+            at = container.parent;
+        }
+        path.reverse();
+        path
+    }
+
+    /// A unit in words: "plan: Team; seats: 20; sso: yes".
+    pub(crate) fn statement(&self, text: &str, passage: usize, unit: &Range<usize>) -> String {
+        let own = &self.passages[passage];
+        if *unit != own.range {
+            return said(&text[unit.clone()]).into_owned();
+        }
+        listed(text, &own.fields)
+    }
+
+    /// Name and value of a member, or the names and values of an object in a list, what it is about first.
+    pub(crate) fn row<'a>(&self, text: &'a str, passage: usize) -> Row<'a> {
+        let fields = &self.passages[passage].fields;
+        if let [field] = &fields[..] {
+            return Row {
+                header: vec![Cow::Borrowed(""); 2],
+                cells: vec![Cow::Owned(words(text, &field.name)), cell(text, field)],
+            };
+        }
+        let about = subject_field(text, fields).unwrap_or_else(|| {
+            let is_text = |field: &Field| text[field.value.clone()].starts_with('"');
+            fields.iter().position(is_text).unwrap_or_default()
+        });
+        let mut ordered: Vec<&Field> = fields.iter().collect();
+        let first = ordered.remove(about);
+        ordered.insert(0, first);
+        Row {
+            header: ordered
+                .iter()
+                .map(|field| Cow::Owned(words(text, &field.name)))
+                .collect(),
+            cells: ordered.iter().map(|field| cell(text, field)).collect(),
+        }
+    }
+
+    /// The passages that stand beside one in the same object or list.
+    pub(crate) fn beside(&self, passage: usize) -> impl Iterator<Item = usize> {
+        let (container, is_member) = self.kind(passage);
+        let start = self.passages[..passage]
+            .iter()
+            .rposition(|other| other.container < container);
+        let all = start.map_or(0, |start| start + 1)..self.passages.len();
+        all.take_while(move |other| self.passages[*other].container >= container)
+            .filter(move |other| self.kind(*other) == (container, is_member))
+    }
+
+    fn kind(&self, passage: usize) -> (usize, bool) {
+        let passage = &self.passages[passage];
+        (passage.container, passage.fields.len() == 1)
+    }
+
+    fn node(
+        &mut self,
+        text: &str,
+        name: &Range<usize>,
+        node: &Node,
+        (within, depth): (usize, usize),
+    ) {
+        let is_short = node.range.len() <= RECORD_BYTES_MAX;
+        let is_whole = match &node.value {
+            Value::Plain => true,
+            Value::List(nodes) => is_short && nodes.iter().all(|node| node.is_plain()),
+            Value::Object(fields) => {
+                name.is_empty() && is_short && fields.iter().all(|(_, node)| node.is_plain_enough())
+            }
+        };
+        if is_whole || depth >= DEPTH_MAX {
+            let of_object = || match &node.value {
+                Value::Object(fields) if name.is_empty() && !fields.is_empty() => Some(fields),
+                _ => None,
+            };
+            let field = |(name, node): &(Range<usize>, Node)| Field {
+                name: name.clone(),
+                value: node.range.clone(),
+            };
+            let fields = match of_object() {
+                Some(fields) => fields.iter().map(field).collect(),
+                None => vec![Field {
+                    name: name.clone(),
+                    value: node.range.clone(),
+                }],
+            };
+            let start = if name.is_empty() {
+                node.range.start
+            } else {
+                name.start
+            };
+            self.passages.push(Passage {
+                range: start..node.range.end,
+                container: within,
+                fields,
+            });
+            return;
+        }
+        let fields = match &node.value {
+            Value::Object(fields) => &fields[..],
+            _ => &[],
+        };
+        self.containers.push(Container {
+            name: name.clone(),
+            subject: subject(text, fields),
+            parent: Some(within),
+        });
+        let own = self.containers.len() - 1;
+        match &node.value {
+            Value::Object(fields) => self.members(text, fields, own, depth),
+            Value::List(nodes) => {
+                for node in nodes {
+                    self.node(text, &(0..0), node, (own, depth + 1));
+                }
+            }
+            Value::Plain => {}
+        }
+    }
+
+    fn members(&mut self, text: &str, fields: &[(Range<usize>, Node)], own: usize, depth: usize) {
+        for (name, node) in fields {
+            self.node(text, name, node, (own, depth + 1));
+        }
+    }
+}
+
+/// A passage as a row of a table.
+#[derive(Debug)]
+pub(crate) struct Row<'a> {
+    pub(crate) header: Vec<Cow<'a, str>>,
+    pub(crate) cells: Vec<Cow<'a, str>>,
+}
+
+/// A member or an object in words, as a passage of JSON is cited. None if it is neither.
+pub(crate) fn spoken(passage: &str) -> Option<String> {
+    let whole = match passage.starts_with('{') {
+        true => Cow::Borrowed(passage),
+        false => Cow::Owned(format!("{{{passage}}}")),
+    };
+    match Node::of(&whole, 0)?.value {
+        Value::Object(fields) if !fields.is_empty() => {
+            let fields = fields.into_iter().map(|(name, node)| Field {
+                name,
+                value: node.range,
+            });
+            Some(listed(&whole, &fields.collect::<Vec<_>>()))
+        }
+        _ => None,
+    }
+}
+
+#[derive(Debug)]
+struct Node {
+    range: Range<usize>,
+    value: Value,
+}
+
+#[derive(Debug)]
+enum Value {
+    Plain,
+    List(Vec<Node>),
+    Object(Vec<(Range<usize>, Node)>),
+}
+
+impl Node {
+    /// The document that stands at `offset`.
+    fn of(text: &str, offset: usize) -> Option<Node> {
+        let mut open: Vec<(Node, Range<usize>)> = Vec::new();
+        let (mut name, mut last, mut root) = (0..0, None::<Node>, None);
+        let mut count = 0;
+        json_tokens(text, |token, _| {
+            let mut ended = None;
+            match token {
+                JsonToken::Open(at) => {
+                    let value = match text.as_bytes()[at] {
+                        b'{' => Value::Object(Vec::new()),
+                        _ => Value::List(Vec::new()),
+                    };
+                    let range = offset + at..offset + at;
+                    // A deep tree would overflow the stack when it is dropped.
+                    count += if open.len() < OPEN_MAX { 1 } else { NODES_MAX };
+                    open.push((Node { range, value }, std::mem::take(&mut name)));
+                }
+                JsonToken::Value(from, to) => {
+                    count += 1;
+                    last = Some(Node {
+                        range: offset + from..offset + to,
+                        value: Value::Plain,
+                    });
+                }
+                // What stood before it was a name.
+                JsonToken::Colon => name = last.take().map(|node| node.range).unwrap_or_default(),
+                JsonToken::Comma => {}
+                JsonToken::Close(at) => {
+                    ended = open.pop().map(|(mut node, own)| {
+                        node.range.end = offset + at + 1;
+                        (node, own)
+                    });
+                }
+            }
+            let is_name = matches!(
+                open.last(),
+                Some((
+                    Node {
+                        value: Value::Object(_),
+                        ..
+                    },
+                    _
+                ))
+            ) && name.is_empty();
+            if ended.is_none() && !is_name {
+                ended = last.take().map(|node| (node, std::mem::take(&mut name)));
+            }
+            let Some((node, name)) = ended.filter(|_| count <= NODES_MAX) else {
+                return;
+            };
+            match open.last_mut().map(|(node, _)| &mut node.value) {
+                Some(Value::List(nodes)) => nodes.push(node),
+                Some(Value::Object(fields)) => fields.push((name, node)),
+                Some(Value::Plain) => {}
+                None => root = Some(node),
+            }
+        })?;
+        root.filter(|_| count <= NODES_MAX)
+    }
+
+    fn is_plain(&self) -> bool {
+        matches!(self.value, Value::Plain) && self.range.len() <= STRING_BYTES_MAX
+    }
+
+    /// Or a list or object of plain values.
+    fn is_plain_enough(&self) -> bool {
+        match &self.value {
+            Value::Plain => self.is_plain(),
+            Value::List(nodes) => nodes.iter().all(Node::is_plain),
+            Value::Object(fields) => fields.iter().all(|(_, node)| node.is_plain()),
+        }
+    }
+}
+
+fn lines(text: &str, offset: usize) -> Option<Vec<Node>> {
+    let mut start = offset;
+    let lines = text.split_inclusive('\n').map(|line| {
+        let at = start;
+        start += line.len();
+        (line, at)
+    });
+    let lines = lines.filter(|(line, _)| !line.trim().is_empty());
+    let nodes = lines.map(|(line, at)| Node::of(line, at));
+    nodes.take(NODES_MAX).collect()
+}
+
+fn subject_field(text: &str, fields: &[Field]) -> Option<usize> {
+    let is_named = |field: &Field, name: &str| {
+        let value = &text[field.value.clone()];
+        unquoted(&text[field.name.clone()]) == name
+            && value.len() <= SUBJECT_BYTES_MAX
+            && !value.starts_with(['{', '[', 't', 'f', 'n'])
+    };
+    let mut found = SUBJECTS.iter();
+    found.find_map(|name| fields.iter().position(|field| is_named(field, name)))
+}
+
+fn subject(text: &str, fields: &[(Range<usize>, Node)]) -> Option<Range<usize>> {
+    let fields: Vec<Field> = fields
+        .iter()
+        .map(|(name, node)| Field {
+            name: name.clone(),
+            value: node.range.clone(),
+        })
+        .collect();
+    let at = subject_field(text, &fields)?;
+    Some(fields[at].value.clone())
+}
+
+fn listed(text: &str, fields: &[Field]) -> String {
+    let said = fields.iter().map(|field| {
+        let value = said(&text[field.value.clone()]);
+        match words(text, &field.name) {
+            name if name.is_empty() => value.into_owned(),
+            name => format!("{name}: {value}"),
+        }
+    });
+    said.collect::<Vec<_>>().join("; ")
+}
+
+/// A value as the cell of a table: a sign for true and false.
+fn cell<'a>(text: &'a str, field: &Field) -> Cow<'a, str> {
+    match &text[field.value.clone()] {
+        "true" => Cow::Borrowed("✓"),
+        "false" => Cow::Borrowed("✗"),
+        "null" => Cow::Borrowed(""),
+        value => said(value),
+    }
+}
+
+fn unquoted(text: &str) -> &str {
+    let inside = text
+        .strip_prefix('"')
+        .and_then(|text| text.strip_suffix('"'));
+    inside.unwrap_or(text)
+}
+
+/// What a value, or a part of a string, says.
+fn said(value: &str) -> Cow<'_, str> {
+    match value {
+        "true" => return Cow::Borrowed("yes"),
+        "false" => return Cow::Borrowed("no"),
+        "null" => return Cow::Borrowed("none"),
+        _ => {}
+    }
+    if value.starts_with(['{', '[']) {
+        return Cow::Owned(flat(value));
+    }
+    let inside = unquoted(value);
+    if let Some(dated) = dated(inside) {
+        return Cow::Owned(dated);
+    }
+    if !inside.contains('\\') {
+        return Cow::Borrowed(inside);
+    }
+    let whole: Option<String> = serde_json::from_str(&format!("\"{inside}\"")).ok();
+    whole.map_or(Cow::Borrowed(inside), |whole| {
+        Cow::Owned(whole.replace(['\n', '\t', '\r'], " "))
+    })
+}
+
+/// A date, perhaps with a time (RFC 3339), in words: "5 March 2024, 10:00 UTC".
+fn dated(text: &str) -> Option<String> {
+    let (date, rest) = text.split_at_checked("2024-03-05".len())?;
+    let date: Date = date.parse().ok()?;
+    let day = date.strftime("%-d %B %Y");
+    if rest.is_empty() {
+        return Some(day.to_string());
+    }
+    let time = rest.strip_prefix(['T', 't', ' '])?;
+    let (minutes, rest) = time.split_at_checked("10:00".len())?;
+    let is_time = minutes.bytes().enumerate().all(|(at, byte)| match at {
+        2 => byte == b':',
+        _ => byte.is_ascii_digit(),
+    });
+    let offset = rest.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ':' | '.'));
+    let zone = match offset {
+        "" => "",
+        "Z" | "z" | "+00:00" | "+0000" => " UTC",
+        _ if offset.starts_with(['+', '-']) && offset.len() <= 6 => offset,
+        _ => return None,
+    };
+    is_time.then(|| format!("{day}, {minutes}{zone}"))
+}
+
+/// A container in words: "9716, 6", "unpacked size: 9716, file count: 6".
+fn flat(value: &str) -> String {
+    let (mut out, mut name) = (String::new(), None);
+    let ended = json_tokens(value, |token, _| match token {
+        JsonToken::Value(from, to) => {
+            let before = name.replace(from..to);
+            if let Some(before) = before {
+                add(&mut out, &said(&value[before]));
+            }
+        }
+        JsonToken::Colon => {
+            if let Some(own) = name.take() {
+                add(&mut out, &words(value, &own));
+                out.push(':');
+            }
+        }
+        _ => {}
+    });
+    if ended.is_none() {
+        return value.to_owned();
+    }
+    if let Some(last) = name {
+        add(&mut out, &said(&value[last]));
+    }
+    out
+}
+
+fn add(out: &mut String, part: &str) {
+    match out.chars().last() {
+        None => {}
+        Some(':') => out.push(' '),
+        Some(_) => out.push_str(", "),
+    }
+    out.push_str(part);
+}
+
+/// A name as words: "unpackedSize" and "unpacked_size" as "unpacked size".
+fn words(text: &str, name: &Range<usize>) -> String {
+    let name = unquoted(&text[name.clone()]);
+    let mut out = String::with_capacity(name.len() + 4);
+    let mut before = ' ';
+    for c in name.chars() {
+        let begins = c.is_uppercase() && before.is_lowercase();
+        let parts = matches!(c, '_' | '-' | '.' | '/' | '$' | '@');
+        if (parts || begins) && !out.ends_with(' ') {
+            out.push(' ');
+        }
+        match (parts, begins) {
+            (true, _) => {}
+            (_, true) => out.extend(c.to_lowercase()),
+            _ => out.push(c),
+        }
+        before = c;
+    }
+    out.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn statements(document: &str) -> Vec<String> {
+        let text = format!("```json\n{document}\n```\n");
+        let json = Json::of(&text).expect("JSON");
+        let ranges: Vec<Range<usize>> = json.ranges().collect();
+        let all = ranges.iter().enumerate().flat_map(|(passage, _)| {
+            let units = json.units(&text, passage).into_iter();
+            units.map(move |unit| (passage, unit)).collect::<Vec<_>>()
+        });
+        all.map(|(passage, unit)| {
+            let mut said = json.path(&text, passage, &unit);
+            said.push(json.statement(&text, passage, &unit));
+            said.join(" / ")
+        })
+        .collect()
+    }
+
+    #[test]
+    fn members_and_short_objects_are_passages() {
+        let document = r#"{"name": "left-pad", "isPrivate": false, "dist": {"unpackedSize": 9716, "tags": ["a", "b"]},
+            "plans": [{"plan": "Free", "seats": 3, "sso": false, "price": {"eur": 0}}, {"plan": "Team", "seats": 20, "sso": true}],
+            "mixed": [1, {"a": null}], "empty": {}}"#;
+        assert_eq!(
+            statements(document),
+            [
+                "left-pad / name: left-pad",
+                "left-pad / is private: no",
+                "left-pad / dist / unpacked size: 9716",
+                "left-pad / dist / tags: a, b",
+                "left-pad / plans / plan: Free; seats: 3; sso: no; price: eur: 0",
+                "left-pad / plans / plan: Team; seats: 20; sso: yes",
+                "left-pad / mixed / 1",
+                "left-pad / mixed / a: none",
+            ]
+        );
+        assert_eq!(statements("[1, 2, 3]"), ["1, 2, 3"]);
+        assert_eq!(statements("\"a \\\"b\\\"\""), ["a \"b\""]);
+    }
+
+    #[test]
+    fn a_long_object_tells_what_its_members_are_about_and_a_long_string_has_sentences() {
+        let long = "It is long. ".repeat(20);
+        let document = format!(
+            r#"{{"items": [{{"title": "One", "body": "First it rains.\n\n\u00c9 is said. {long}"}}]}}"#
+        );
+        let said = statements(&document);
+        assert_eq!(said[0], "items / One / title: One");
+        assert_eq!(said[1], "items / One / body / First it rains.");
+        assert_eq!(said[2], "items / One / body / É is said.");
+    }
+
+    #[test]
+    fn what_is_no_document_of_json_is_none() {
+        let deep = format!(
+            "```json\n{}{}\n```",
+            "[".repeat(200_000),
+            "]".repeat(200_000)
+        );
+        for text in [
+            "{}",
+            "```json\n{}\n```\ntext",
+            "```json\n{,}\n```",
+            "```\n{}\n```",
+            "# A\n\n```json\n{}\n```",
+            "```json",
+            "",
+            &deep,
+        ] {
+            assert!(Json::of(text).is_none(), "{text}");
+        }
+        let lines = "```jsonl\n{\"a\": 1}\n\n{\"a\": 2}\n```";
+        let json = Json::of(lines).expect("lines");
+        let said: Vec<&str> = json.ranges().map(|range| &lines[range]).collect();
+        assert_eq!(said, ["{\"a\": 1}", "{\"a\": 2}"]);
+    }
+
+    #[test]
+    fn a_passage_is_spoken_by_its_names() {
+        let check = |passage: &str, expected: Option<&str>| {
+            assert_eq!(spoken(passage).as_deref(), expected, "{passage}");
+        };
+        check("\"unpackedSize\": 9716", Some("unpacked size: 9716"));
+        check(
+            "{\"plan\": \"Team\", \"sso\": true}",
+            Some("plan: Team; sso: yes"),
+        );
+        let dates = r#""at": ["2024-03-05T10:00:59.5Z", "2024-12-01", "2024-03-05 10:00+02:00", "2024-13-01", "2024-03-05-a"]"#;
+        let said = "at: 5 March 2024, 10:00 UTC, 1 December 2024, 5 March 2024, 10:00+02:00, 2024-13-01, 2024-03-05-a";
+        check(dates, Some(said));
+        check("let x = 1;", None);
+        check("{}", None);
+    }
+}
