@@ -165,11 +165,14 @@ fn look_over(
             known: schema(migrations),
         });
     }
-    let is_coherent = incarnation(path).is_some_and(|now| opened_in == Some(now));
+    let now = incarnation(path);
+    let is_coherent = now.is_some() && opened_in == now;
     if !was_clean {
-        let after = match is_coherent {
-            true => "its process stopped; the last commit is whole",
-            false => "the machine stopped, or it is a copy; checking all of it",
+        let after = match (now, opened_in) {
+            _ if is_coherent => "its process stopped; the last commit is whole",
+            (Some(_), Some(_)) => "the machine stopped, or it is a copy; checking all of it",
+            // Where /proc/sys is hidden, and in a file of an earlier version.
+            _ => "it cannot be told whether the machine stopped; checking all of it",
         };
         tracing::warn!(path = %path.display(), "the data file was not closed: {after}");
     }
