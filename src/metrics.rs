@@ -9,8 +9,19 @@ use serde_json::{Map, Value};
 use crate::sync::lock;
 
 /// Upper bounds of the duration histogram's buckets, in microseconds.
-pub const BUCKETS_US: [u64; 9] = [
-    100, 500, 1_000, 5_000, 25_000, 100_000, 500_000, 2_500_000, 10_000_000,
+pub const BUCKETS_US: [u64; 12] = [
+    100,
+    500,
+    1_000,
+    5_000,
+    25_000,
+    100_000,
+    500_000,
+    2_500_000,
+    10_000_000,
+    30_000_000,
+    60_000_000,
+    120_000_000,
 ];
 
 /// The most labels that a family has.

@@ -739,6 +739,28 @@ fn alerts_and_dashboard_ask_for_what_there_is() {
     }
 }
 
+/// The alert of slow sales asked for a quantile beyond the largest bucket, which is never reported: it could not fire.
+#[test]
+fn the_alert_of_slow_sales_is_tested_with_our_buckets() {
+    use context402::metrics::BUCKETS_US;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("UTF-8");
+    let (alerts, test) = (read("data/ops/alerts.yml"), read("tests/data/alerts.yml"));
+    let rule = alerts.split("Context402SlowSales").nth(1).expect("a rule");
+    let limit = rule.lines().find(|line| line.contains("expr:"));
+    let limit = limit.and_then(|line| line.rsplit("> ").next()?.parse::<u64>().ok());
+    let limit_us = limit.expect("seconds") * 1_000_000;
+    assert!(BUCKETS_US.last().is_some_and(|last| *last > limit_us));
+    let test = test.split("name: Context402SlowSales").nth(1);
+    let test = test.and_then(|rest| rest.split("  - name: ").next());
+    let bounds = test.expect("a test").split("le=\"").skip(1);
+    let bounds: Vec<&str> = bounds.filter_map(|rest| rest.split('"').next()).collect();
+    let near = BUCKETS_US.iter().filter(|bound| **bound >= limit_us);
+    let mut expected: Vec<String> = near.map(|bound| (bound / 1_000_000).to_string()).collect();
+    expected.push("+Inf".to_owned());
+    assert_eq!(bounds, expected);
+}
+
 /// The labels that a selector names, where one follows: `{code=~"5.."}` names `code`.
 fn labels(after: &str) -> Vec<&str> {
     let selector = after

@@ -214,7 +214,7 @@ fn within(requests: &Requests, share: u64) -> Cell {
         below >= wanted
     });
     let text = match reached.map(|bucket| BUCKETS_US[bucket]) {
-        None => "over 10 s".to_owned(),
+        None => "over 120 s".to_owned(),
         Some(bound @ ..1_000) => format!("0.{} ms", bound / 100),
         Some(bound @ 1_000..1_000_000) => format!("{} ms", bound / 1_000),
         Some(bound) => format!("{}.{} s", bound / 1_000_000, bound / 100_000 % 10),
