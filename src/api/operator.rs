@@ -369,13 +369,14 @@ pub fn report_json(
 const CREDIT: &str = "credit";
 
 /// Filters for payments, those that may need attention first.
-pub const PAYMENT_STATES: [&str; 9] = [
+pub const PAYMENT_STATES: [&str; 10] = [
     "unknown",
     "kept",
     "held",
     "settled",
     "failed",
     "released",
+    "answered",
     CREDIT,
     CONTRADICTED,
     ABANDONED,

@@ -1004,7 +1004,7 @@ fn payments_are_listed_over_the_socket() {
             assert!(listed.contains(part), "{part}: {listed}");
         }
         // States are typed as they are shown, or as JSON names them.
-        for state in ["authorized", "held"] {
+        for state in ["authorized", "held", "answered"] {
             let held = run(&["payments", "list", "--config", &config, "--state", state]);
             assert_eq!(held.expect(0).out, "");
         }

@@ -628,6 +628,14 @@ fn payments_are_found_by_payer_transaction_and_target() {
     ] {
         assert!(found(words), "{words}");
     }
+    let page = console.get("/operator/console/payments?state=answered");
+    let page = page.expect(200).text();
+    assert!(
+        page.contains(
+            "Answered: not charged; answered by an earlier payment for the same purchase."
+        ),
+        "{page}"
+    );
     let none = console.get("/operator/console/payments?q=nobody").text();
     assert!(none.contains("No such payments."), "{none}");
     let page = console.get("/operator/console/payments").text();

@@ -19,7 +19,8 @@ use crate::state::refusals::REFUSALS_MAX;
 const REFUSALS_SHOWN_MAX: usize = 25;
 
 const STATES: &str = "Authorized: held for a retry, not charged. Settling: the response is ready and settlement is in progress. \
-                      Unknown: the settlement outcome is being looked up on chain. Voided: never charged.";
+                      Unknown: the settlement outcome is being looked up on chain. Voided: never charged. \
+                      Answered: not charged; answered by an earlier payment for the same purchase.";
 
 pub(super) async fn payments(app: &Shared, call: &Call) -> Result<View, Refusal> {
     if let Some(key) = call.query.get("id") {
