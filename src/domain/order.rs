@@ -98,7 +98,7 @@ impl Doubt {
             Doubt::Mode => ("mode", "a test payment in live mode, or a live one in test mode"),
             Doubt::NoLead => ("no_lead", "no open lead matches the payment"),
             Doubt::NotABundle => ("not_a_bundle", "the lead is not for a bundle"),
-            Doubt::LeadPaid => ("lead_paid", "the lead is already paid by another order"),
+            Doubt::LeadPaid => ("lead_paid", "the lead is already paid by another order, or marked as paid"),
             Doubt::NoSources => ("no_sources", "the lead has no sources"),
             Doubt::TooManySources => ("too_many_sources", "the lead has more sources than its bundle allows"),
         }

@@ -293,6 +293,13 @@ fn a_payment_that_does_not_fit_is_set_aside() {
         .iter()
         .filter(|mail| mail.to[0].contains("operator@shop.example"))
         .collect();
+    assert!(
+        told.iter().all(|mail| !mail.text.contains("your order")
+            && mail
+                .text
+                .contains("This is an automatic message to the operator.")),
+        "{told:#?}"
+    );
     let about: Vec<_> = told.iter().map(|mail| mail.header("message-id")).collect();
     assert_eq!(
         told.len(),

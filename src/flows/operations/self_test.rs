@@ -58,6 +58,7 @@ pub async fn facilitator(app: &Shared) -> Result<(), Refusal> {
 pub fn message(config: &Config, to: String) -> Message {
     let email = email::notice(&email::Notice {
         service: &config.service_name,
+        is: "a test",
         subject: &format!("Test e-mail from {}", config.service_name),
         paragraphs: &[format!(
             "Deliveries from {} will reach buyers like this e-mail.",

@@ -16,7 +16,9 @@ use crate::domain::order::{Doubt, Order};
 use crate::domain::time::{UnixSeconds, day};
 use crate::evidence::bundle::BundleReport;
 use crate::pages::console::VIEWS_PATH;
-use crate::pages::orders::email::{Delivery, Email, Notice, Recovery, delivery, notice, recovery};
+use crate::pages::orders::email::{
+    ABOUT_YOUR_ORDER, Delivery, Email, Notice, Recovery, delivery, notice, recovery,
+};
 use crate::signing::stamp::{is_sealed, seal};
 use crate::store::{Mail, MailAttachment, OrderReport, StoreError, Tables, mail_key};
 
@@ -426,12 +428,15 @@ impl OrderEmails {
             return Ok(());
         }
         let mut links = vec![(String::new(), format!("Order {id}"))];
+        let mut is = ABOUT_YOUR_ORDER;
         if kind == MailKind::OperatorNotice {
             let page = format!("{}{VIEWS_PATH}orders?id={id}", self.base_url);
             links.insert(0, ("Console".to_owned(), page));
+            is = "an automatic message to the operator";
         }
         let email = notice(&Notice {
             service: &self.service,
+            is,
             subject,
             paragraphs,
             links: &links,

@@ -13,6 +13,9 @@ pub struct Email {
     pub html: String,
 }
 
+/// What an e-mail to a buyer is.
+pub const ABOUT_YOUR_ORDER: &str = "an automatic message about your order";
+
 /// The e-mail for a finished order.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery<'a> {
@@ -51,6 +54,8 @@ pub struct Recovery<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Notice<'a> {
     pub service: &'a str,
+    /// What the e-mail is, for its end.
+    pub is: &'a str,
     pub subject: &'a str,
     pub paragraphs: &'a [String],
     pub links: &'a [(String, String)],
@@ -78,6 +83,7 @@ pub fn delivery(view: &Delivery<'_>) -> Email {
     let paragraphs = (asked.into_iter().chain(answer)).chain([found, attached.to_owned()]);
     notice(&Notice {
         service: view.service,
+        is: ABOUT_YOUR_ORDER,
         subject: &format!("Your {} Evidence Bundle is ready", view.bundle),
         paragraphs: &paragraphs.collect::<Vec<_>>(),
         links: &[
@@ -94,6 +100,7 @@ pub fn delivery(view: &Delivery<'_>) -> Email {
 pub fn recovery(view: &Recovery<'_>) -> Email {
     notice(&Notice {
         service: view.service,
+        is: ABOUT_YOUR_ORDER,
         subject: "Your Evidence Bundles",
         paragraphs: &[
             "Someone, hopefully you, requested the links to the orders placed with this e-mail address."
@@ -167,8 +174,9 @@ fn signature(view: &Notice<'_>) -> String {
         .contact
         .map(|contact| format!(" Questions: {contact}."));
     format!(
-        "{}. This is an automatic message about your order.{}",
+        "{}. This is {}.{}",
         view.service,
+        view.is,
         contact.unwrap_or_default()
     )
 }
@@ -234,6 +242,7 @@ mod tests {
         assert!(!email.html.contains("<img"));
         let odd = notice(&Notice {
             service: "s",
+            is: ABOUT_YOUR_ORDER,
             subject: "a\r\nBcc: x",
             paragraphs: &[],
             links: &[],
