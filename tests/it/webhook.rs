@@ -3,6 +3,7 @@
 use context402::signing::stamp;
 use serde_json::{Value, json};
 
+use crate::console::{SignedIn, TOKEN_GIVEN};
 use crate::harness::provider::{
     BUYER, COMPLETED, Event, FAILED, SECRET, SUCCEEDED, WEBHOOK, lead, lead_request, order, orders,
     settle, shop, shop_with,
@@ -138,6 +139,30 @@ fn events_of_no_concern_are_received_and_large_ones_are_not_read() {
             .send()
             .refused(400, "invalid_request");
     }
+}
+
+/// A test payment in live mode was counted as revenue.
+#[test]
+fn a_test_payment_is_no_revenue_of_a_live_shop() {
+    let (rig, _) = shop_with(|resolved| {
+        resolved.set("bundles.livemode", "true");
+        resolved.set("operator.token", TOKEN_GIVEN);
+    });
+    let live = |event: Event| {
+        let mut event = event.with("livemode", true);
+        event.0["livemode"] = true.into();
+        event
+    };
+    Event::paid(&ferry_lead(&rig)).send(&rig);
+    settle(&rig);
+    assert_eq!(orders(&rig)[0]["state"], "needs_review");
+    let console = || SignedIn::open(&rig).get("/operator").text();
+    let none = "<dt>Bundles today</dt><dd><span class=\"value\">0.00 <small>USD</small>";
+    assert!(console().contains(none), "{}", console());
+    live(Event::paid(&ferry_lead(&rig))).send(&rig);
+    settle(&rig);
+    let one = "<dt>Bundles today</dt><dd><span class=\"value\">7.00 <small>USD</small>";
+    assert!(console().contains(one), "{}", console());
 }
 
 #[test]
