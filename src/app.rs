@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::net::IpAddr;
 use std::path::Path;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::{Duration, Instant};
 
@@ -101,6 +102,8 @@ pub struct App {
     pub health: Health,
     /// The latest warnings and errors of the log.
     pub troubles: Arc<Troubles>,
+    /// When a refused webhook event was last a warning, in Unix seconds.
+    pub webhook_warned_at: AtomicU64,
     /// What our own HTTPS serves, where it is configured.
     pub certificates: Option<Arc<Certificates>>,
     /// One-time links to the console.
@@ -218,6 +221,7 @@ impl App {
             refusals: Refusals::default(),
             health: Health::default(),
             troubles: Arc::default(),
+            webhook_warned_at: AtomicU64::default(),
             sign_in_links: SignInLinks::default(),
             sign_in_nonces: SignInNonces::new(chance::bytes()),
             settlement_checks: SettlementChecks::default(),

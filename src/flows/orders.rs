@@ -8,6 +8,8 @@ pub mod lead_webhook;
 pub mod leads;
 pub mod order_emails;
 
+use std::sync::atomic::Ordering;
+
 use crate::app::{App, Shared};
 use crate::config::Secret;
 use crate::domain::checkout::{Checkout, News, ProviderEvent, bundle_of, bundle_paid, judge};
@@ -25,6 +27,9 @@ use crate::store::{EventRecord, Receipt, StoreError, Tables};
 
 /// Maximum bytes of an event in the operator's log.
 const RAW_BYTES_MAX: usize = 16 * 1024;
+
+/// Least time between two warnings of refused events.
+const WARN_EVERY_SECONDS: u64 = 3600;
 
 /// The outcome of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,10 +50,29 @@ pub fn check_head(app: &App, header: &str) -> Result<(), Refusal> {
     stamp::check_head(header, app.now().0).map_err(|error| refused(app, error, None))
 }
 
+/// Anyone can send an event without a signature, so it is no warning: those would push real ones out of the console. A wrong
+/// signature or time may also mean that our secret or our clock is wrong, so one an hour is a warning.
 fn refused(app: &App, error: StampError, bytes: Option<usize>) -> Refusal {
-    tracing::warn!(%error, bytes, "webhook event refused");
     app.metrics.webhooks.count(["-", "refused"]);
+    if error != StampError::Unreadable && is_warning_due(app) {
+        tracing::warn!(
+            %error,
+            bytes,
+            "webhook event refused: if the provider reports failed deliveries, correct bundles.webhook_secrets, or this \
+             machine's clock"
+        );
+    } else {
+        tracing::info!(%error, bytes, "webhook event refused");
+    }
     Refusal::of(Code::InvalidSignature)
+}
+
+fn is_warning_due(app: &App) -> bool {
+    let now = app.now().0;
+    let next = |last: u64| (now >= last.saturating_add(WARN_EVERY_SECONDS)).then_some(now);
+    let warned_at = &app.webhook_warned_at;
+    let order = Ordering::Relaxed;
+    warned_at.fetch_update(order, order, next).is_ok()
 }
 
 /// Processes an event if its signature is valid.

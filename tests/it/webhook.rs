@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use crate::console::{SignedIn, TOKEN_GIVEN};
 use crate::harness::provider::{
     BUYER, COMPLETED, Event, FAILED, SECRET, SUCCEEDED, WEBHOOK, lead, lead_request, order, orders,
-    settle, shop, shop_with,
+    settle, shop, shop_today, shop_with,
 };
-use crate::harness::{Ask, FERRY, FERRY_CLAIM, Page, Rig};
+use crate::harness::{Ask, FERRY, FERRY_CLAIM, Page, Rig, until};
 
 fn ferry_lead(rig: &Rig) -> String {
     lead(rig, "builder", FERRY_CLAIM, &[FERRY])
@@ -570,4 +570,41 @@ fn what_is_forgotten_of_an_event_makes_no_second_order() {
     settle(&rig);
     assert_eq!(order(&rig)["round"], 0);
     assert_eq!(mailbox.received().len(), 1);
+}
+
+/// Anybody could push real warnings out of the console with unsigned events.
+#[test]
+fn events_without_a_signature_of_ours_do_not_fill_the_log_with_warnings() {
+    let (mut rig, _) = shop_today();
+    rig.in_process(&[("bundles.webhook_secrets", SECRET)], |rig, service| {
+        let now = rig.now().0;
+        let wrong = || stamp::sign("whsec_ffffffffffffffffffffffffffffffff", now, b"{}");
+        let (stale, unreadable) = (stamp::sign(SECRET, now - 4_000, b"{}"), "t=".to_owned());
+        for header in [unreadable, stale, wrong(), wrong(), wrong()] {
+            let ask = service.post(WEBHOOK).header("Stripe-Signature", header);
+            ask.body(b"{}").send().refused(400, "invalid_signature");
+        }
+        service
+            .post(WEBHOOK)
+            .body(b"{}")
+            .send()
+            .refused(400, "invalid_signature");
+        let log = std::cell::RefCell::new(Vec::new());
+        let lines = |words: [&str; 2]| -> Vec<String> {
+            log.borrow_mut().extend(service.log());
+            let all: Vec<String> = log.borrow().clone();
+            let fits = |line: &String| words.iter().all(|word| line.contains(word));
+            all.into_iter().filter(fits).collect()
+        };
+        until("all are logged", || {
+            lines(["\"answered\"", WEBHOOK]).len() == 6
+        });
+        // A wrong secret of ours is worth one warning.
+        let warnings = lines(["WARN", "webhook event refused"]);
+        assert_eq!(warnings.len(), 1, "{warnings:#?}");
+        assert!(
+            warnings[0].contains("correct bundles.webhook_secrets"),
+            "{warnings:#?}"
+        );
+    });
 }
