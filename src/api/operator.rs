@@ -207,6 +207,7 @@ pub async fn reload(app: Shared, call: Call) -> Reply {
         Ok(found) => {
             let answer = json!({
                 "status": "success", "changed": found.changed, "waiting_for_restart": found.waiting,
+                "overridden_in_console": found.overridden,
             });
             Reply::json(200, answer.to_string())
         }

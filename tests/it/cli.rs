@@ -303,6 +303,11 @@ fn config_print_shows_every_setting_and_no_secret() {
     );
     assert!(line("base_url").contains("config.toml"));
     assert!(line("limits.connections_max").contains("default"));
+    let last = finished.out.lines().last().expect("a line");
+    assert!(
+        last.starts_with("# ") && last.contains("/operator/console/config"),
+        "what the console has changed is not in the file: {last}"
+    );
 }
 
 /// Exit code 78, one line, which setting and where its value came from.

@@ -1116,7 +1116,7 @@ fn blocked_hosts_and_payment_links_are_read_again() {
         |key: &'static str, value: &str| resolved.lock().expect("no panic before").set(key, value);
     assert_eq!(
         reload().expect(200).json(),
-        json!({"status": "success", "changed": [], "waiting_for_restart": []})
+        json!({"status": "success", "changed": [], "waiting_for_restart": [], "overridden_in_console": []})
     );
     assert_eq!(quote().expect(200).json()["source_count"], 2);
     assert!(pay().must("location").contains("/proof-pack/request"));
@@ -1132,7 +1132,7 @@ fn blocked_hosts_and_payment_links_are_read_again() {
         reload().expect(200).json(),
         json!({
             "status": "success", "changed": ["fetch.blocklist", "bundles.builder_link"],
-            "waiting_for_restart": ["service_name"],
+            "waiting_for_restart": ["service_name"], "overridden_in_console": [],
         })
     );
     let quoted = quote().expect(200).json();
@@ -1275,6 +1275,11 @@ fn blocked_hosts_and_payment_links_are_changed_in_the_console() {
     assert!(rig.app().read_config.set(Box::new(read)).is_ok());
     let reloaded = rig.operate("POST", "/operator/reload").expect(200).json();
     assert_eq!(reloaded["changed"], json!(["bundles.scout_link"]));
+    // What the file says of these has no effect.
+    assert_eq!(
+        reloaded["overridden_in_console"],
+        json!(["fetch.blocklist"])
+    );
     rig.buy(&Wallet::new(), ARTICLE, "fresh")
         .refused(400, "target_blocked");
     assert!(limits().contains("c.example.org ("), "{}", limits());
@@ -1354,7 +1359,7 @@ fn limits_on_free_requests_are_changed_in_the_console() {
         rig.operate("POST", "/operator/reload").expect(200).json(),
         json!({
             "status": "success", "changed": ["limits.quotes_of_domain_per_minute"],
-            "waiting_for_restart": ["limits.sales_per_minute"],
+            "waiting_for_restart": ["limits.sales_per_minute"], "overridden_in_console": ["limits.quotes_per_minute"],
         })
     );
     assert_eq!(quote(&rig).expect(200).must("ratelimit-limit"), "4");

@@ -66,6 +66,10 @@ impl Args {
                     };
                     say(format_args!("{key} = {value}{origin}"))?;
                 }
+                // Its values are in the data file, which the running service holds.
+                say(
+                    "# A value saved in the console overrides the one shown here: see /operator/console/config",
+                )?;
             }
         }
         Ok(())

@@ -2,8 +2,8 @@
 //! wait for a restart.
 
 use crate::app::Shared;
-use crate::config::Config;
-use crate::config::live::Live;
+use crate::config::live::{CONSOLE, LIVE, Live};
+use crate::config::{Config, Origin};
 use crate::domain::code::Code;
 use crate::domain::refusal::Refusal;
 use crate::flows::operations::overrides;
@@ -15,6 +15,8 @@ pub struct Reloaded {
     pub changed: Vec<&'static str>,
     /// Changed settings that wait for a restart. Secrets are not compared.
     pub waiting: Vec<&'static str>,
+    /// Settings whose configured value has no effect, because the console has another. Defaults are left out.
+    pub overridden: Vec<&'static str>,
 }
 
 /// Reloads the configuration.
@@ -41,9 +43,31 @@ pub async fn reload(app: &Shared) -> Result<Reloaded, Refusal> {
         .map_err(|error| Refusal::new(Code::Conflict, format!("Nothing has changed: {error}.")))?;
     let waiting = waiting(&app.config, &config);
     let changed = overrides::put_in_force(app, config).await?;
-    let reloaded = Reloaded { changed, waiting };
+    let reloaded = Reloaded {
+        changed,
+        waiting,
+        overridden: overridden(&app.configured(), &app.reloaded()),
+    };
     tracing::info!(changed = ?reloaded.changed, waiting = ?reloaded.waiting, "configuration reloaded");
+    if !reloaded.overridden.is_empty() {
+        tracing::info!(
+            settings = ?reloaded.overridden,
+            "the configured values of these settings have no effect: the console overrides them"
+        );
+    }
     Ok(reloaded)
+}
+
+/// The settings that a source sets and the console overrides. Defaults are left out.
+fn overridden(configured: &Config, effective: &Config) -> Vec<&'static str> {
+    let is_set = |origin: &str| !origin.is_empty() && origin != Origin::Default.to_string();
+    let keys = LIVE.iter().map(|live| live.key);
+    keys.filter(|key| {
+        let [configured, effective] =
+            [configured, effective].map(|config| config.line(key).unwrap_or_default());
+        effective.1 == CONSOLE && is_set(configured.1) && configured.0 != effective.0
+    })
+    .collect()
 }
 
 /// The settings that differ and are not live.
