@@ -240,6 +240,11 @@ impl App {
         self
     }
 
+    /// Where e-mails are written instead of being sent.
+    pub fn mail_folder(&self) -> Option<&Path> {
+        self.config.mail.as_ref()?.folder()
+    }
+
     /// Counts a request of a client; `None` is the operator, who is not counted.
     pub fn admit(&self, class: RateClass, client: Option<IpAddr>) -> Result<(), Refusal> {
         let admitted = client.map(|client| self.limits.admit(class, client));

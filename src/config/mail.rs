@@ -1,6 +1,6 @@
 //! `[mail]`: the mail server or folder, and the sender.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::config::{ConfigError, Resolved, Secret};
@@ -31,11 +31,28 @@ pub struct Smtp {
     pub time_max: Duration,
 }
 
+impl Mail {
+    /// Where e-mails are written instead of being sent.
+    pub fn folder(&self) -> Option<&Path> {
+        match &self.way {
+            Way::Folder(folder) => Some(folder),
+            Way::Smtp(_) => None,
+        }
+    }
+}
+
 pub(in crate::config) fn mail(resolved: &Resolved) -> Result<Option<Mail>, ConfigError> {
     let host = resolved.optional("mail.smtp_host");
     let way = match (host, resolved.optional("mail.folder")) {
         (None, None) => return Ok(None),
-        (_, Some(folder)) => Way::Folder(folder.into()),
+        (None, Some(folder)) => Way::Folder(folder.into()),
+        (Some(_), Some(_)) => {
+            return Err(ConfigError::of(
+                "mail.folder",
+                "mail.folder and mail.smtp_host are both set: remove mail.folder to send e-mails, or mail.smtp_host \
+                 to write them to that folder and send none",
+            ));
+        }
         (Some(host), None) => Way::Smtp(smtp(resolved, host)?),
     };
     let expected = "an address such as reports@example.com, or Example <reports@example.com>";

@@ -200,7 +200,7 @@ pub static SETTINGS: &[Setting] = &[
     with_example("mail.reply_to", Text, "help@example.com", "The Reply-To address. Default: `contact` if it is an e-mail address, else mail.from."),
     with_example("mail.ca_file", Text, "/etc/context402/mail-ca.pem", "An additional root certificate for the mail server, in PEM."),
     row("mail.seconds_max", Number, Some("30"), "Timeout for each step of the SMTP session; then the e-mail is retried later."),
-    with_example("mail.folder", Text, "/tmp/mail", "For tests: writes each e-mail to this folder as NAME.eml and sends none."),
+    with_example("mail.folder", Text, "/tmp/mail", "For tests, in place of mail.smtp_host: writes each e-mail to this folder as NAME.eml and sends none."),
 
     row("operator.token", Secret, None,
         "Token for the operator's console at /operator and for the operator's API with `Authorization: Bearer`: at least 32 characters, from `openssl rand -hex 32`. Without it only the Unix socket gives access."),

@@ -357,10 +357,11 @@ fn the_example_file_is_a_configuration_once_it_is_filled_in() {
         .replace(settings::FACILITATOR_EXAMPLE, "https://f.example.com")
         .replace(settings::BASE_URL_EXAMPLE, "https://context.example.com");
     assert!(load("example", &text, &[]).is_ok(), "{text}");
-    // And so it is with every commented line in force, but for the test seams and what needs a secret.
+    // And so it is with every commented line in force, but for the test seams and what needs a secret. E-mails go to the
+    // folder.
     let all: String = text
         .lines()
-        .filter(|line| !line.contains("_file = \"/etc"))
+        .filter(|line| !line.contains("_file = \"/etc") && !line.contains("smtp_host = "))
         .map(|line| {
             line.strip_prefix('#')
                 .filter(|rest| !rest.starts_with(' '))
@@ -372,6 +373,18 @@ fn the_example_file_is_a_configuration_once_it_is_filled_in() {
     let all = all.replace("https://context.example.com", "https://localhost:4020");
     let loaded = load("example-all", &all, &[]);
     assert!(loaded.is_ok(), "{loaded:?}\n{all}");
+}
+
+/// The folder won without a word, and nothing was sent.
+#[test]
+fn e_mails_go_to_a_server_or_to_a_folder() {
+    refused(
+        "two-ways",
+        &format!(
+            "{PUBLIC}[mail]\nsmtp_host = \"smtp.example.com\"\nfolder = \"/tmp\"\nfrom = \"a@b.example\"\n"
+        ),
+        "config.toml, line 7: mail.folder and mail.smtp_host are both set",
+    );
 }
 
 /// A point that there is not would end nothing, and its test would prove nothing.

@@ -648,6 +648,18 @@ fn the_doctor_finds_what_is_wrong() {
         (word(&found, "bundles"), word(&found, "mail")),
         ("BAD".to_owned(), "BAD".to_owned())
     );
+    let place = rig.folder.path("mails").display().to_string();
+    std::fs::create_dir(&place).expect("a folder");
+    let files = [
+        at[0],
+        at[1],
+        ("mail.folder", &*place),
+        ("mail.from", "reports@example.com"),
+    ];
+    let found = doctor(&files).expect(0);
+    assert_eq!(word(&found, "mail"), "note");
+    let told = format!("nothing is sent: e-mails are written to the folder {place}");
+    assert!(found.out.contains(&told), "{found:#?}");
     std::fs::remove_file(data_file(&rig)).expect("gone");
     let found = doctor(&with_chain).expect(1);
     assert_eq!(word(&found, "data file"), "BAD");

@@ -720,9 +720,16 @@ fn neighbours_can_be_tried_out() {
     }
     let answer = console.act("try-facilitator", &[]).expect(303);
     assert!(answer.must("location").ends_with("done=try-facilitator"));
-    console
-        .act("try-mail", &[("email", "me@example.com")])
-        .expect(303);
+    let answer = console.act("try-mail", &[("email", "me@example.com")]);
+    let done = answer.expect(303).must("location").to_owned();
+    let path = done.strip_prefix(BASE_URL).unwrap_or(&done);
+    let said = console.get(path).expect(200).text();
+    assert!(
+        said.contains(
+            "Nothing was sent: mail.folder is set, and the e-mail is written to that folder."
+        ),
+        "{done}: {said}"
+    );
     let mails = std::fs::read_dir(folder.path("mails"))
         .expect("a folder")
         .count();

@@ -312,6 +312,33 @@ fn mail_test_sends_one_mail() {
     assert!(finished.out.contains("accepted an e-mail"), "{finished:?}");
     assert_eq!(mailbox.received()[0].to, ["<ada@sample-site.org>"]);
 
+    // To a folder nothing is sent.
+    let place = folder.path("mails").display().to_string();
+    std::fs::create_dir(&place).expect("a folder");
+    let section = format!("[mail]\nfolder = \"{place}\"\nfrom = \"reports@shop.example\"\n");
+    let into_folder = config_file(&folder, &section);
+    let said = run(&[
+        "mail",
+        "test",
+        "--config",
+        &into_folder,
+        "ada@sample-site.org",
+    ])
+    .expect(0);
+    assert!(
+        said.out.contains(&format!(
+            "written to the folder {place}, which mail.folder names. Nothing is sent."
+        )),
+        "{said:?}"
+    );
+    let config = config_file(
+        &folder,
+        &format!(
+            "[mail]\nsmtp_host = \"127.0.0.1\"\nsmtp_port = {}\ntls = \"none\"\nfrom = \"reports@shop.example\"\n",
+            mailbox.port()
+        ),
+    );
+    let test = ["mail", "test", "--config", &config, "ada@sample-site.org"];
     mailbox.behaves(Manner::Says(550));
     let line = run(&test).failed(1);
     assert!(

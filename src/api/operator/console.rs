@@ -261,7 +261,8 @@ fn framed(
         return closed(app);
     };
     let done = call.query.get("done");
-    let done = done.as_deref().and_then(acts::confirmation);
+    let done = done.as_deref();
+    let done = done.and_then(|act| acts::confirmation(app, act));
     let html = page(&ConsoleView {
         site: frame::site(app, &frame::Texts::of(app)),
         view: name,

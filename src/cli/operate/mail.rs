@@ -7,6 +7,7 @@ use crate::api::operator::{Search, mails};
 use crate::app;
 use crate::cli::list::{Cell, Format, List};
 use crate::cli::{Failure, config_failure, failed, refused, run_async, say, socket};
+use crate::config::mail::Mail;
 use crate::config::{Config, ConfigError};
 use crate::domain::mail::MailState;
 use crate::flows::operations::self_test;
@@ -86,6 +87,12 @@ fn test(config: &Config, address: &str) -> Result<(), Failure> {
         let sent = mailer.send(message, Clock::System.now()).await;
         sent.map_err(|error| failed(format_args!("the e-mail was not sent: {error}")))
     })?;
+    if let Some(folder) = config.mail.as_ref().and_then(Mail::folder) {
+        return Ok(say(format_args!(
+            "An e-mail to {address} is written to the folder {}, which mail.folder names. Nothing is sent.",
+            folder.display()
+        ))?);
+    }
     Ok(say(format_args!(
         "The mail server accepted an e-mail to {address}. Check that it arrives, and not as spam."
     ))?)

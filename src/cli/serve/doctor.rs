@@ -17,7 +17,7 @@ use crate::app;
 use crate::cli::list::Format;
 use crate::cli::serve::healthcheck;
 use crate::cli::{ConfigFile, Failure, failed, run_async, say, socket};
-use crate::config::mail::Way;
+use crate::config::mail::{Mail, Way};
 use crate::config::{CertificateSource, Config, FacilitatorAt, wants_colour};
 use crate::domain::bundle::Bundle;
 use crate::domain::figures::size;
@@ -372,7 +372,13 @@ async fn mail(config: &Config) -> Finding {
             Bad("mail.smtp_host is not set: buyers of bundles get no e-mail".to_owned())
         }
         _ if !mailer.is_on() => Note("mail.smtp_host is not set: no e-mail is sent".to_owned()),
-        Ok(()) => Good("mail server login ok".to_owned()),
+        Ok(()) => match config.mail.as_ref().and_then(Mail::folder) {
+            None => Good("mail server login ok".to_owned()),
+            Some(folder) => Note(format!(
+                "nothing is sent: e-mails are written to the folder {}, which mail.folder names",
+                folder.display()
+            )),
+        },
         Err(MailError::Temporary(text) | MailError::Permanent(text)) => {
             Bad(format!("e-mail cannot be sent: {text}"))
         }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::api::operator::leads;
 use crate::api::operator::orders::carry_out;
 use crate::api::operator::{self, data, ledger, mails};
-use crate::app::Shared;
+use crate::app::{App, Shared};
 use crate::domain::code::Code;
 use crate::domain::ids::LeadId;
 use crate::domain::refusal::Refusal;
@@ -65,8 +65,14 @@ const ACTS: [(&str, &str); 24] = [
     ),
 ];
 
+const WRITTEN_TO_FOLDER: &str =
+    "Nothing was sent: mail.folder is set, and the e-mail is written to that folder.";
+
 /// The confirmation of an act.
-pub(super) fn confirmation(name: &str) -> Option<&'static str> {
+pub(super) fn confirmation(app: &App, name: &str) -> Option<&'static str> {
+    if name == "try-mail" && app.mail_folder().is_some() {
+        return Some(WRITTEN_TO_FOLDER);
+    }
     ACTS.iter()
         .find(|(act, _)| *act == name)
         .map(|(_, said)| *said)
