@@ -13,6 +13,11 @@ pub(in crate::config) fn line_of(text: &str, key: &str) -> Option<usize> {
     found.map(|index| index + 1)
 }
 
+/// The setting of a line, counted from 1.
+pub(in crate::config) fn key_at(text: &str, line: usize) -> Option<String> {
+    Some(lines(text).nth(line.checked_sub(1)?)?.key)
+}
+
 /// `text` with `key` set to `value`: in place of the old value, else of the commented line, else in its section.
 pub fn with(text: &str, key: &str, value: &Value) -> Result<String, ConfigError> {
     let wrong = || {

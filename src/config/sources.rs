@@ -15,6 +15,9 @@ use crate::config::values::{ConfigError, Mistake};
 /// Beside the configuration file: `credentials/SECTION/KEY`, as used by the units.
 const CREDENTIALS: &str = "credentials";
 
+/// What the parser says of a whole number that TOML cannot hold.
+const TOO_LARGE: [&str; 3] = ["invalid type: integer", "too large", "overflowed"];
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::config) enum Text {
     One(String),
@@ -106,10 +109,23 @@ impl Source {
                 .count();
             // The message may have several lines; a mistake has one.
             let mut message = error.message().replace('\n', ", ");
+            if TOO_LARGE.iter().any(|words| message.contains(words)) {
+                let key = file::key_at(&text, line).filter(|key| !key.is_empty());
+                message = format!(
+                    "{}: the number is too large",
+                    key.as_deref().unwrap_or("a value")
+                );
+            }
             if message == "duplicate key"
                 && let Some(key) = text.get(span)
             {
-                message.push_str(&format!(" {}", key.trim()));
+                let key = key.trim().trim_matches(['[', ']']);
+                message.push_str(&format!(" {key}"));
+                if suggest::is_section(key) {
+                    message.push_str(&format!(
+                        ": write all settings of a section below one [{key}], or all as {key}.KEY"
+                    ));
+                }
             }
             ConfigError::new(format!("{shown}, line {line}: {message}"))
         })?;
@@ -168,6 +184,9 @@ fn unknown_key(key: &str) -> Option<String> {
         )),
         Some(_) => None,
         None if secret_file => None,
+        None if suggest::is_section(key) => Some(format!(
+            "{key} is a section and takes no value: write its settings below [{key}], or as {key}.KEY"
+        )),
         None => Some(unknown(
             &format!("unknown setting {key}"),
             suggest::nearest(key),
@@ -325,16 +344,20 @@ fn credential(
 
 /// The secret in a file, or why it cannot be used.
 fn read_secret(path: &Path, check_mode: bool) -> Result<String, String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let shown = path.display();
+    let failed = |error: std::io::Error| match error.kind() {
+        ErrorKind::PermissionDenied => format!("{shown}: {error}. Run this command as root"),
+        ErrorKind::IsADirectory => format!("{shown} is a folder: give the file in it"),
+        _ => format!("{shown}: {error}"),
+    };
+    let metadata = std::fs::metadata(path).map_err(failed)?;
+    if metadata.is_dir() {
+        return Err(failed(ErrorKind::IsADirectory.into()));
+    }
     #[cfg(unix)]
     if check_mode {
         use std::os::unix::fs::PermissionsExt as _;
-        let mode = std::fs::metadata(path)
-            .map_err(failed)?
-            .permissions()
-            .mode();
-        if mode & 0o007 != 0 {
-            let shown = path.display();
+        if metadata.permissions().mode() & 0o007 != 0 {
             return Err(format!(
                 "{shown} contains a secret but is readable by everybody; run `chmod 600 {shown}`"
             ));

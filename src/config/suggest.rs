@@ -56,6 +56,11 @@ pub(in crate::config) fn is_in_section(variable: &str) -> bool {
     sections().any(|section| variable.starts_with(&format!("{}_", environment_name(section))))
 }
 
+/// Whether `key` is the name of a section.
+pub(in crate::config) fn is_section(key: &str) -> bool {
+    sections().any(|section| section == key)
+}
+
 /// Every key, the keys of secrets' files, and the sections.
 fn known() -> impl Iterator<Item = String> {
     keys().chain(sections().map(str::to_owned))

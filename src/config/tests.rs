@@ -525,3 +525,23 @@ fn the_manual_names_every_setting_that_needs_no_restart() {
     let live = live::LIVE.iter().map(|live| live.key);
     assert!(live.eq(named.into_iter().skip(2)), "{changes}");
 }
+
+/// Each of these was told without what to do, or with something wrong.
+#[test]
+fn a_mistake_in_the_form_of_the_file_names_its_cure() {
+    refused(
+        "section-as-setting",
+        "limits = 3\n",
+        "config.toml, line 1: limits is a section and takes no value: write its settings below [limits], or as limits.KEY",
+    );
+    refused(
+        "dotted-and-table",
+        "payment.pay_to = \"0x12\"\n[payment]\nnetwork = \"eip155:8453\"\n",
+        "config.toml, line 2: duplicate key payment: write all settings of a section below one [payment], or all as payment.KEY",
+    );
+    refused(
+        "integer",
+        &format!("{PUBLIC}[limits]\nclients_max = 99999999999999999999\n"),
+        "config.toml, line 6: limits.clients_max: the number is too large",
+    );
+}

@@ -268,6 +268,17 @@ fn serve_does_not_start_with_a_log_filter_that_it_cannot_read() {
         error.contains("CONTEXT402_LOG: \"context402::outside=debugg\" is not a log directive"),
         "{error}"
     );
+    // The check finds what the start would.
+    let check = Finished::of(
+        program()
+            .args(["config", "check", "--config", &config])
+            .env("CONTEXT402_LOG", "inof"),
+    );
+    let error = check.failed(78);
+    assert!(
+        error.contains("CONTEXT402_LOG: \"inof\" is not a log directive"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
 use crate::cli::{ConfigFile, Failure, config_failure, say};
-use crate::config::Resolved;
 use crate::config::settings::example_file;
+use crate::config::{Resolved, log_filter};
 
 #[derive(Debug, clap::Subcommand)]
 pub(in crate::cli) enum Args {
@@ -47,6 +47,7 @@ impl Args {
             }
             Args::Check(file) => {
                 let config = file.load()?;
+                log_filter("info").map_err(|error| config_failure(&error))?;
                 say(format_args!(
                     "The configuration is valid: {} on {}.",
                     config.base_url, config.listen

@@ -101,6 +101,19 @@ fn a_missing_secret_is_told_by_its_setting() {
     );
 }
 
+/// A folder was told to be readable by everybody.
+#[test]
+fn a_folder_is_no_secret_s_file() {
+    let place = folder("secret-is-a-folder");
+    let text = format!("{PUBLIC}[operator]\ntoken_file = \"{}\"\n", place.display());
+    let expected = format!(
+        "config.toml, line 6: operator.token_file: {} is a folder: give the file in it",
+        place.display()
+    );
+    refused("folder", &text, &expected);
+    std::fs::remove_dir_all(place).expect("removes the temporary folder");
+}
+
 const LLM: &str = "[llm]\nbase_url = \"https://llm.example.com/v1/\"\nmodel = \"small\"\n\
                    input_usdc_per_million = \"0.15\"\noutput_usdc_per_million = 0.6\n";
 
