@@ -77,8 +77,13 @@ impl Resolved {
             Sought::Nowhere | Sought::Missing(_) => None,
         };
         let mut mistakes = source.as_ref().map_or_else(Vec::new, Source::unknown);
-        let (of_variables, warnings) = sources::unknown_variables(&around.variables);
+        let (of_variables, mut warnings) = sources::unknown_variables(&around.variables);
         mistakes.extend(of_variables);
+        let file = match &sought {
+            Sought::At(path) => Some(&**path),
+            Sought::Nowhere | Sought::Missing(_) => None,
+        };
+        warnings.extend(sources::unknown_credentials(file, around));
         let mut resolved = Resolved {
             values: BTreeMap::new(),
             sought,

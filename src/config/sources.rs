@@ -287,19 +287,25 @@ fn secret(
     source: Option<&Source>,
     around: &Surroundings<'_>,
 ) -> Result<Option<(Text, Origin)>, ConfigError> {
+    let file_key = format!("{}_file", setting.key);
+    let file_variable = environment_name(&file_key);
+    let in_file = || in_table(&source?.table, &file_key);
+    let named = match ((around.environment)(&file_variable), in_file()) {
+        // Told even where another source has the secret.
+        (_, Some(other)) if !other.is_str() => {
+            let text = format!("{file_key}: expected the path of a file in quotes, found {other}");
+            return Err(ConfigError::of(file_key, text));
+        }
+        // It is not one setting's: that would be looked for in the file.
+        (Some(path), _) => Some((path, String::new(), format!("environment {file_variable}"))),
+        (None, path) => path
+            .and_then(Value::as_str)
+            .map(|path| (path.to_owned(), file_key.clone(), file_key.clone())),
+    };
     let file = source.map(|source| &*source.path);
     if let Some(found) = credential(setting, file, around)? {
         return Ok(Some(found));
     }
-    let file_key = format!("{}_file", setting.key);
-    let file_variable = environment_name(&file_key);
-    let in_file = || in_table(&source?.table, &file_key)?.as_str();
-    let named = match ((around.environment)(&file_variable), in_file()) {
-        // It is not one setting's: that would be looked for in the file.
-        (Some(path), _) => Some((path, String::new(), format!("environment {file_variable}"))),
-        (None, Some(path)) => Some((path.to_owned(), file_key.clone(), file_key.clone())),
-        (None, None) => None,
-    };
     if let Some((path, key, name)) = named {
         let path = PathBuf::from(path);
         let read = read_secret(&path, true)
@@ -340,6 +346,68 @@ fn credential(
     let read = read_secret(&path, check_mode)
         .map_err(|text| ConfigError::new(format!("{}: {text}", setting.key)))?;
     Ok(Some((Text::One(read), origin)))
+}
+
+/// Files among the credentials that belong to no setting, as warnings: a secret under a wrong name has no effect. Hidden
+/// files, such as an editor's, are left out, and so are credentials that the unit hands over for something else.
+pub(in crate::config) fn unknown_credentials(
+    file: Option<&Path>,
+    around: &Surroundings<'_>,
+) -> Vec<String> {
+    let secrets = || SETTINGS.iter().filter(|row| row.kind == Kind::Secret);
+    let known = |name: &str| secrets().any(|row| credential_name(row.key) == name);
+    // By the section, `.` and the file's name.
+    let mut found: Vec<(String, String)> = match (&around.credentials, file) {
+        (Some(handed), _) => (names_in(handed).into_iter())
+            .filter(|name| !known(name))
+            .filter_map(|name| {
+                let (section, rest) = name.split_once('_')?;
+                let is_hidden = rest.starts_with('.');
+                (!is_hidden).then(|| {
+                    (
+                        format!("{section}.{rest}"),
+                        format!("the credential {name}"),
+                    )
+                })
+            })
+            .filter(|(key, _)| suggest::has_secrets(key))
+            .collect(),
+        (None, Some(file)) => {
+            let folder = file.with_file_name(CREDENTIALS);
+            let sections = names_in(&folder).into_iter();
+            let files = sections.flat_map(|section| {
+                let names = names_in(&folder.join(&section)).into_iter();
+                names.map(move |name| format!("{section}.{name}"))
+            });
+            let shown = |key: &str| folder.join(key.replacen('.', "/", 1)).display().to_string();
+            files
+                .filter(|key| !known(&credential_name(key)))
+                .map(|key| (key.clone(), shown(&key)))
+                .collect()
+        }
+        (None, None) => Vec::new(),
+    };
+    found.sort_unstable();
+    let told = |(key, what): (String, String)| {
+        let what = format!("{what} belongs to no setting and has no effect");
+        match suggest::nearest_secret(&key) {
+            Some(key) => {
+                let file = key.replace('.', "/");
+                format!("{what}: {key} is read from {CREDENTIALS}/{file}")
+            }
+            None => what,
+        }
+    };
+    found.into_iter().map(told).collect()
+}
+
+/// The names in a folder; none where it cannot be read.
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| !name.starts_with('.'))
+        .collect()
 }
 
 /// The secret in a file, or why it cannot be used.

@@ -25,6 +25,32 @@ pub(in crate::config) fn nearest_variable(variable: &str) -> Option<String> {
     (least <= DISTANCE_MAX).then_some(known)
 }
 
+/// The nearest secret in the section of `key`; of several, one must be near.
+pub(in crate::config) fn nearest_secret(key: &str) -> Option<&'static str> {
+    let (section, _) = key.split_once('.')?;
+    let of_section = secrets().filter(|known| known.starts_with(&format!("{section}.")));
+    let known: Vec<&'static str> = of_section.collect();
+    match &known[..] {
+        [only] => Some(only),
+        _ => known
+            .into_iter()
+            .find(|known| levenshtein(known, key) <= DISTANCE_MAX),
+    }
+}
+
+/// Whether `key` is in a section that has secrets.
+pub(in crate::config) fn has_secrets(key: &str) -> bool {
+    let section = key.split('.').next();
+    secrets().any(|known| known.split('.').next() == section)
+}
+
+fn secrets() -> impl Iterator<Item = &'static str> {
+    let secrets = SETTINGS
+        .iter()
+        .filter(|setting| setting.kind == Kind::Secret);
+    secrets.map(|setting| setting.key)
+}
+
 /// Whether a variable matches a setting or a secret's file.
 pub(in crate::config) fn is_variable(variable: &str) -> bool {
     variables().any(|known| known == variable)
@@ -73,11 +99,7 @@ fn variables() -> impl Iterator<Item = String> {
 /// Every key, and the keys of secrets' files.
 fn keys() -> impl Iterator<Item = String> {
     let keys = SETTINGS.iter().map(|setting| setting.key.to_owned());
-    let secrets = SETTINGS
-        .iter()
-        .filter(|setting| setting.kind == Kind::Secret);
-    let files = secrets.map(|setting| format!("{}_file", setting.key));
-    keys.chain(files)
+    keys.chain(secrets().map(|key| format!("{key}_file")))
 }
 
 fn sections() -> impl Iterator<Item = &'static str> {

@@ -339,6 +339,10 @@ fn a_wrong_configuration_is_told_by_its_setting() {
         ),
         ("facilitator_token = \"in the file\"\n", "facilitator_token"),
         (
+            "[bundles]\nwebhook_secrets_file = [\"/x\"]\n",
+            "bundles.webhook_secrets_file",
+        ),
+        (
             "[lab]\nhosts = { \"a.sample-site.org\" = \"93.184.216.34@192.0.2.1:80\" }\n",
             "lab.hosts",
         ),

@@ -207,3 +207,90 @@ fn the_signing_key_is_optional_and_shown_nowhere() {
     assert!(wrong.contains("openssl rand -hex 32") && !wrong.contains("my secret"));
     assert!(load("nokey", PUBLIC, &[]).expect("loads").signing.is_none());
 }
+
+/// `webhook_secrets_file = ["…"]` was ignored without a word, and the service sold without its secret.
+#[test]
+fn a_secret_s_file_that_is_no_text_is_refused() {
+    for (name, line, key) in [
+        (
+            "list",
+            "[bundles]\nwebhook_secrets_file = [\"/x\"]\n",
+            "bundles.webhook_secrets_file",
+        ),
+        ("flag", "[signing]\nkey_file = true\n", "signing.key_file"),
+        (
+            "number",
+            "[operator]\ntoken_file = 1\n",
+            "operator.token_file",
+        ),
+    ] {
+        let expected =
+            format!("config.toml, line 6: {key}: expected the path of a file in quotes, found ");
+        refused(name, &format!("{PUBLIC}{line}"), &expected);
+    }
+}
+
+/// A file that is named wrong was ignored without a word: no console, no signature.
+#[test]
+fn credentials_that_are_no_secret_are_warned_of() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = folder("misnamed");
+    let path = place.join("config.toml");
+    std::fs::write(&path, PUBLIC).expect("writes");
+    let warnings = |credentials: Option<PathBuf>| {
+        let around = Surroundings {
+            environment: &|_| None,
+            variables: Vec::new(),
+            credentials,
+        };
+        let resolved = Resolved::read(Some(&path), &around).expect("reads");
+        Config::from_resolved(&resolved).expect("checks").warnings
+    };
+    let write = |path: PathBuf| {
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("makes");
+        std::fs::write(&path, "4020".repeat(16)).expect("writes");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).expect("chmod");
+    };
+    let handed = place.join("handed");
+    for name in [
+        "operator_operator_token",
+        "signing_signing.key",
+        "operator_token",
+        "other",
+        "operator_.old",
+    ] {
+        write(handed.join(name));
+    }
+    let found = warnings(Some(handed));
+    assert_eq!(found.len(), 2, "{found:#?}");
+    for (found, expected) in found.iter().zip([
+        "the credential operator_operator_token belongs to no setting and has no effect: operator.token is read from credentials/operator/token",
+        "the credential signing_signing.key belongs to no setting and has no effect: signing.key is read from credentials/signing/key",
+    ]) {
+        assert!(found.contains(expected), "{found}");
+    }
+    // The same by the folder beside the configuration.
+    for name in [
+        "operator/operator_token",
+        "payment/facilitator_token",
+        "operater/token",
+        "signing/.key.swp",
+    ] {
+        write(place.join("credentials").join(name));
+    }
+    let found = warnings(None);
+    assert_eq!(found.len(), 2, "{found:#?}");
+    assert!(
+        found[0].contains("credentials/operater/token belongs to no setting"),
+        "{found:#?}"
+    );
+    assert!(
+        found[1].contains("credentials/operator/operator_token belongs to no setting"),
+        "{found:#?}"
+    );
+    assert!(
+        found[1].ends_with("operator.token is read from credentials/operator/token"),
+        "{found:#?}"
+    );
+    std::fs::remove_dir_all(place).expect("removes the temporary folder");
+}
