@@ -53,13 +53,19 @@ pub fn admit(app: &App, row: &Row, arrived: &Arrived<'_>) -> Admission {
             &arrived.asked,
         ));
     }
+    let admission = counted(app, arrived, row.about.rate.at_admission(brings));
+    // The body of an event that is not the provider's is not received. It is counted, so that such events have a limit.
     if row.path == webhook::PATH
+        && matches!(admission, Admission::Granted)
         && let Err(refusal) = webhook::check_head(app, arrived.headers)
     {
         return Admission::Refused(failure::refused_at_admission(app, &refusal, &arrived.asked));
     }
-    let (Some(client), Some(class)) = (arrived.peer.client(), row.about.rate.at_admission(brings))
-    else {
+    admission
+}
+
+fn counted(app: &App, arrived: &Arrived<'_>, class: Option<RateClass>) -> Admission {
+    let (Some(client), Some(class)) = (arrived.peer.client(), class) else {
         return Admission::Granted;
     };
     match app.limits.admit(class, client) {

@@ -2,6 +2,7 @@
 
 use std::thread;
 
+use crate::harness::provider;
 use crate::harness::{
     ACCESS, ARTICLE, Answer, Ask, FRESH, Page, RETRY, Rig, Says, Wallet, price, until,
 };
@@ -81,6 +82,20 @@ fn each_class_has_a_limit_of_its_own() {
         // The operator is not counted.
         rig.operator("/docs").expect(200);
     }
+}
+
+/// Events that the payment provider has not signed were refused without being counted.
+#[test]
+fn events_without_a_signature_have_a_limit() {
+    let rig = Rig::with(|resolved| {
+        provider::configure(resolved);
+        resolved.set("limits.free_per_minute", "2");
+    });
+    let unsigned = || rig.post(provider::WEBHOOK).body("{}").send();
+    for _ in 0..2 {
+        unsigned().refused(400, "invalid_signature");
+    }
+    turned_away(unsigned(), "free", 2);
 }
 
 #[test]
