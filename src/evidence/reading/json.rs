@@ -157,6 +157,36 @@ impl Json {
         path
     }
 
+    /// What the object of a list is about that a passage stands in, and what the others of the list are about.
+    pub(crate) fn subjects<'a>(
+        &'a self,
+        text: &'a str,
+        passage: usize,
+    ) -> Option<(Cow<'a, str>, impl Iterator<Item = Cow<'a, str>>)> {
+        let mut at = Some(self.passages[passage].container);
+        loop {
+            let number = at?;
+            let own = &self.containers[number];
+            at = own.parent;
+            let Some(subject) = own
+                .subject
+                .clone()
+                .filter(|_| own.name.is_empty() && at.is_some())
+            else {
+                continue;
+            };
+            let beside = self
+                .containers
+                .iter()
+                .enumerate()
+                .filter(move |(other, beside)| {
+                    *other != number && beside.parent == own.parent && beside.name.is_empty()
+                });
+            let others = beside.filter_map(|(_, beside)| beside.subject.clone());
+            return Some((said(&text[subject]), others.map(|other| said(&text[other]))));
+        }
+    }
+
     /// A unit in words: "plan: Team; seats: 20; sso: yes".
     pub(crate) fn statement(&self, text: &str, passage: usize, unit: &Range<usize>) -> String {
         let own = &self.passages[passage];
@@ -219,12 +249,13 @@ impl Json {
             Value::Plain => true,
             Value::List(nodes) => is_short && nodes.iter().all(|node| node.is_plain()),
             Value::Object(fields) => {
-                name.is_empty() && is_short && fields.iter().all(|(_, node)| node.is_plain_enough())
+                let is_one = name.is_empty() || subject(text, fields).is_some();
+                is_one && is_short && fields.iter().all(|(_, node)| node.is_plain_enough())
             }
         };
         if is_whole || depth >= DEPTH_MAX {
             let of_object = || match &node.value {
-                Value::Object(fields) if name.is_empty() && !fields.is_empty() => Some(fields),
+                Value::Object(fields) if is_whole && !fields.is_empty() => Some(fields),
                 _ => None,
             };
             let field = |(name, node): &(Range<usize>, Node)| Field {
@@ -243,9 +274,14 @@ impl Json {
             } else {
                 name.start
             };
+            let is_named = !name.is_empty() && of_object().is_some();
+            let container = match is_named {
+                true => self.contain(name, None, within),
+                false => within,
+            };
             self.passages.push(Passage {
                 range: start..node.range.end,
-                container: within,
+                container,
                 fields,
             });
             return;
@@ -254,12 +290,7 @@ impl Json {
             Value::Object(fields) => &fields[..],
             _ => &[],
         };
-        self.containers.push(Container {
-            name: name.clone(),
-            subject: subject(text, fields),
-            parent: Some(within),
-        });
-        let own = self.containers.len() - 1;
+        let own = self.contain(name, subject(text, fields), within);
         match &node.value {
             Value::Object(fields) => self.members(text, fields, own, depth),
             Value::List(nodes) => {
@@ -269,6 +300,20 @@ impl Json {
             }
             Value::Plain => {}
         }
+    }
+
+    fn contain(
+        &mut self,
+        name: &Range<usize>,
+        subject: Option<Range<usize>>,
+        parent: usize,
+    ) -> usize {
+        self.containers.push(Container {
+            name: name.clone(),
+            subject,
+            parent: Some(parent),
+        });
+        self.containers.len() - 1
     }
 
     fn members(&mut self, text: &str, fields: &[(Range<usize>, Node)], own: usize, depth: usize) {
@@ -584,7 +629,7 @@ mod tests {
     fn members_and_short_objects_are_passages() {
         let document = r#"{"name": "left-pad", "isPrivate": false, "dist": {"unpackedSize": 9716, "tags": ["a", "b"]},
             "plans": [{"plan": "Free", "seats": 3, "sso": false, "price": {"eur": 0}}, {"plan": "Team", "seats": 20, "sso": true}],
-            "mixed": [1, {"a": null}], "empty": {}}"#;
+            "author": {"name": "Ann", "since": 2016}, "mixed": [1, {"a": null}], "empty": {}}"#;
         assert_eq!(
             statements(document),
             [
@@ -594,6 +639,7 @@ mod tests {
                 "left-pad / dist / tags: a, b",
                 "left-pad / plans / plan: Free; seats: 3; sso: no; price: eur: 0",
                 "left-pad / plans / plan: Team; seats: 20; sso: yes",
+                "left-pad / author / name: Ann; since: 2016",
                 "left-pad / mixed / 1",
                 "left-pad / mixed / a: none",
             ]

@@ -29,10 +29,22 @@ const WRITERS: [&str; 8] = [
     "por ",
 ];
 
+/// What the object of a list in a JSON document is about that a unit stands in, and what the others of the list are about.
+fn objects(page: &Page<'_>, unit: usize) -> Option<(BTreeSet<String>, Vec<BTreeSet<String>>)> {
+    let json = page.blocks.json.as_ref()?;
+    let (own, others) = json.subjects(page.text, page.units[unit].block)?;
+    let others = others.take(OTHERS_MAX).map(|other| content(&plain(&other)));
+    Some((content(&plain(&own)), others.collect()))
+}
+
 /// Whether what is asked names another heading of the page of the same rank, or another writer, and not the one that this
 /// unit stands under. A sentence under a heading has a subject of its own; a price or a size has not.
 pub(super) fn is_of_another(page: &Page<'_>, question: &str, unit: usize) -> bool {
     let (own, others) = match byline_over(page, unit) {
+        _ if page.blocks.json.is_some() => match objects(page, unit) {
+            Some((own, others)) => (own, others),
+            None => return false,
+        },
         Some(own) => (own, other_bylines(page)),
         None if is_sentence(page.unit_text(unit)) => return false,
         None => match heading_over(page, unit) {
@@ -219,5 +231,24 @@ mod tests {
         check(page, "I use Arch.", "Somebody uses Arch.", false);
         let other = "# Forum\n\nkabu wrote:\n\nI found it.\n\nant wrote:\n\nI use Arch.";
         check(other, "I use Arch.", "kabu uses Arch.", true);
+    }
+
+    #[test]
+    fn a_member_is_of_its_own_object() {
+        let long = "words ".repeat(70);
+        let text = format!(
+            "```json\n{{\"plans\": [{{\"name\": \"Grove\", \"text\": \"{long}\", \"mails\": 60000}}, \
+             {{\"name\": \"Canopy\", \"text\": \"{long}\", \"mails\": 300000}}]}}\n```"
+        );
+        let page = Page::of(&Source::of_text(&text), &[]);
+        let mut units = 0..page.units.len();
+        let unit = units.find(|unit| page.unit_text(*unit).contains("300000"));
+        let check = |question: &str, expected: bool| {
+            let unit = unit.expect("a unit");
+            assert_eq!(is_of_another(&page, question, unit), expected, "{question}");
+        };
+        check("Grove allows 300,000 mails.", true);
+        check("Canopy allows 300,000 mails.", false);
+        check("A plan allows 300,000 mails.", false);
     }
 }
