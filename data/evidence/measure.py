@@ -7,14 +7,15 @@ usage: measure.py --engine 'target/release/context402 evidence --jsonl' [--data 
 needs: Python 3.10, nothing else; no network. The same engine and data give the same figures, except for the CPU time.
 
 FOLDER holds data/ (documents.json.gz and squad2_para, squad2_doc, qed, offtopic, mutated), entailment/ (NAME.dev.jsonl.gz)
-and nearmiss/ (documents.json, nearmiss.jsonl). Without --data only the near-misses, cases/, pages/ and foreign.jsonl beside this
-script are measured. The sets:
+and nearmiss/ (documents.json, nearmiss.jsonl). Without --data only the near-misses, cases/, pages/, json/ and foreign.jsonl
+beside this script are measured. The sets:
     others                      near-misses by other writers            ours   near-misses of this project (--split)
     cases own_cases             what somebody checks before acting, in his own words: cases/, to which nothing is fitted, and
                                 the cases among the near-misses of this project (--split)
     squad2_doc squad2_para qed  questions to articles, paragraphs       offtopic mutated   as they say
     fm2 wice feversym bnli squad_claims med (help snli mnli on request)  claims with candidate sentences
     pages_dev pages_held        claims of HTML pages, which the program of the engine converts first: pages/
+    json_dev json_held          claims of responses of APIs in JSON, the same: json/
     foreign                     a true claim and its negation in twelve languages
 Sets other than near-misses are samples of 600 rows; --limit samples every set, --full none. A sample is taken by the hash
 of the row's id (of twins together), so that it's the same each time and a smaller one is part of a larger one.
@@ -49,12 +50,10 @@ import argparse
 import collections
 import gzip
 import hashlib
-import html
 import importlib.util
 import json
 import os
 import pathlib
-import re
 import shlex
 import subprocess
 import sys
@@ -65,7 +64,7 @@ QUESTIONS = ["squad2_doc", "squad2_para", "qed", "offtopic", "mutated"]
 CLAIMS = ["fm2", "wice", "feversym", "bnli", "squad_claims", "med"]
 MORE_CLAIMS = ["help", "snli", "mnli"]
 FITTED = ["fm2", "feversym", "bnli", "squad_claims", "med"]
-PAGES = ["pages_dev", "pages_held"]
+PAGES = ["pages_dev", "pages_held", "json_dev", "json_held"]
 NEVER_SAMPLED = ["others", "ours", "own_cases", "cases", *PAGES, "foreign"]
 SETS = [*NEVER_SAMPLED[:-1], *QUESTIONS, *CLAIMS, "foreign"]
 SAMPLE = 600
@@ -176,18 +175,18 @@ def of_cases(folder):
 
 def of_pages(folder, split, program):
     """What is checked is the markdown of the page, as a buyer's would be."""
-    markdown = {}
+    pages = {}
     for line in (folder / "rows.jsonl").read_text().splitlines():
         row = json.loads(line)
         if row["split"] != split:
             continue
-        path = folder / f"{row['doc']}.html"
-        if row["doc"] not in markdown:
-            done = subprocess.run([program, "convert", path], capture_output=True, text=True, check=True)
-            markdown[row["doc"]] = done.stdout
-        title = html.unescape(re.search(r"<title>(.*?)</title>", path.read_text(), re.DOTALL)[1].strip())
-        yield row_of(f"pages_{split}", row["query"], "claim", row["query"], title, row["gold"], row["category"],
-                     markdown[row["doc"]], None, (), row["doc"])
+        if row["doc"] not in pages:
+            path = next(folder.glob(f"{row['doc']}.*"))
+            done = subprocess.run([program, "convert", "--json", path], capture_output=True, text=True, check=True)
+            pages[row["doc"]] = json.loads(done.stdout)
+        page = pages[row["doc"]]
+        yield row_of(f"{folder.name}_{split}", row["query"], "claim", row["query"], page["metadata"]["title"], row["gold"],
+                     row["category"], page["markdown"], None, (), row["doc"])
 
 
 def of_foreign(path):
@@ -206,7 +205,8 @@ def load(name, args, documents):
     if name == "cases":
         return list(of_cases(HERE / "cases"))
     if name in PAGES:
-        return list(of_pages(HERE / "pages", name.removeprefix("pages_"), shlex.split(args.engine)[0]))
+        folder, split = name.split("_")
+        return list(of_pages(HERE / folder, split, shlex.split(args.engine)[0]))
     if name == "foreign":
         return list(of_foreign(HERE / "foreign.jsonl"))
     if data is None:

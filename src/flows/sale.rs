@@ -225,24 +225,31 @@ fn worked_on(app: &Shared, purchase: &Purchase, proof: &PaymentProof, refusal: R
 /// The refusal of a payment whose money has moved, or may have, for an earlier request, whatever this one is. None if there
 /// is no such payment.
 pub fn used_before(app: &App, product: Product, proof: &PaymentProof) -> Option<Refusal> {
-    let offer = app.offers.level(product.default_level());
-    let mut honoured = app.offers.honoured(offer, app.now()).into_iter();
-    honoured.find_map(|terms| {
-        let key = payment_key(&terms, proof.from(), proof.nonce());
-        match app.store.look_up(|snapshot| snapshot.payment(key)) {
-            Ok(payment) => used_for_another(&payment?),
-            Err(error) => Some(error.into()),
-        }
-    })
+    let offered = app
+        .offers
+        .level(product.default_level())
+        .requirements
+        .token();
+    let token = proof.token().unwrap_or(offered);
+    let key = payment_key(token, proof.from(), proof.nonce());
+    match app.store.look_up(|snapshot| snapshot.payment(key)) {
+        Ok(payment) => used_for_another(&payment?),
+        Err(error) => Some(error.into()),
+    }
 }
 
+/// By the token of the offer that was accepted. One that is offered no more may still have been charged for, so it is looked up by
+/// what the payment itself says.
 fn key_of(
     app: &Shared,
     purchase: &Purchase,
     proof: &PaymentProof,
     terms: &Result<WrittenRequirements, Refusal>,
 ) -> PaymentKey {
-    let offered = &app.offers.of(purchase).requirements;
-    let offered = terms.as_ref().unwrap_or(offered);
-    payment_key(offered, proof.from(), proof.nonce())
+    let offered = || app.offers.of(purchase).requirements.token();
+    let token = match terms {
+        Ok(terms) => terms.token(),
+        Err(_) => proof.token().unwrap_or_else(offered),
+    };
+    payment_key(token, proof.from(), proof.nonce())
 }

@@ -16,7 +16,9 @@ use crate::domain::keys::PayloadHash;
 use crate::domain::time::UnixSeconds;
 use crate::x402::challenge::{Advertised, PAYMENT_IDENTIFIER};
 use crate::x402::resource::Resource;
-use crate::x402::wire::{Authorization, PaymentPayload, PaymentRequirements, WrittenRequirements};
+use crate::x402::wire::{
+    Authorization, PaymentPayload, PaymentRequirements, Token, WrittenRequirements,
+};
 use crate::x402::{encoding, json};
 
 /// Longest header value in bytes.
@@ -206,6 +208,17 @@ impl PaymentProof {
 
     pub fn nonce(&self) -> Nonce {
         self.authorization().nonce
+    }
+
+    /// What is to be paid with, as the payment itself says.
+    pub fn token(&self) -> Option<Token> {
+        let accepted = self.payload.accepted.as_ref()?;
+        let accepted: Value = serde_json::from_str(accepted.get()).ok()?;
+        let text = |key: &str| accepted.get(key).and_then(Value::as_str);
+        Some((
+            text("network").and_then(Network::parse)?,
+            text("asset").and_then(Address::parse)?,
+        ))
     }
 
     /// The end of the authorization; the furthest time there is when it lies beyond.

@@ -100,7 +100,14 @@ impl PaymentRequirements {
         "maxTimeoutSeconds",
         "extra",
     ];
+
+    pub fn token(&self) -> Token {
+        (self.network, self.asset)
+    }
 }
+
+/// A network, and the address of a token's contract there.
+pub type Token = (Network, Address);
 
 /// Requirements with their JSON, written once: it is compared with what buyers copy, passed on and stored. Cheap to clone.
 #[derive(Clone, Debug)]

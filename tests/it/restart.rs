@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::harness::buyer::Payment;
 use crate::harness::{
-    ARTICLE, FRESH, Page, Rig, Says, Service, Wallet, Wish, for_each, price, until,
+    ARTICLE, FERRY, FRESH, Page, Rig, Says, Service, Wallet, Wish, for_each, price, until,
 };
 
 const SECOND: &str = "http://news.sample-site.org/second";
@@ -406,4 +406,35 @@ fn a_page_dated_in_the_future_is_fetched_anew() {
     // What was fetched now is the copy that counts.
     let answer = rig.buy(&wallet, ARTICLE, "cached").expect(200);
     assert_eq!(answer.must("x-service-cache"), "hit");
+}
+
+/// The offer of a former token is honoured for some minutes. Later, what was charged in it still was.
+#[test]
+fn a_payment_in_a_former_token_is_not_denied() {
+    let mut rig = Rig::start();
+    let paid = Wallet::new().sign(&rig, "fresh");
+    let settled = rig.order(ARTICLE, "fresh").paid(&paid.header);
+    let first = settled.send().expect(200);
+    let lost = Wallet::new().sign(&rig, "fresh");
+    let unknown = rig.order(ARTICLE, "fresh").paid(&lost.header);
+    rig.facilitator.settles(Says::Lost);
+    unknown.send().refused_charged(503, "settlement_unknown");
+    rig.reconfigure(|resolved| {
+        resolved.set(
+            "payment.asset",
+            "0x2222222222222222222222222222222222222222",
+        );
+        resolved.set("payment.asset_name", "Other");
+    });
+    rig.pass(400);
+    let again = settled.at(rig.address);
+    assert_eq!(again.send().expect(200).body, first.body);
+    unknown
+        .at(rig.address)
+        .send()
+        .refused_charged(503, "settlement_unknown");
+    let other = rig.order(FERRY, "fresh").paid(&paid.header);
+    other.send().refused_charged(400, "payment_replayed");
+    let unread = again.body("{");
+    unread.send().refused_charged(400, "payment_replayed");
 }

@@ -26,7 +26,7 @@ pub(crate) fn sign(cell: &str) -> Option<bool> {
     NO.contains(&cell).then_some(false)
 }
 
-fn written(row: &str) -> Vec<Cow<'_, str>> {
+fn cells_of(row: &str) -> Vec<Cow<'_, str>> {
     cells(row).into_iter().map(Cow::Borrowed).collect()
 }
 
@@ -63,8 +63,8 @@ impl<'a> TableRow<'a> {
         (is_row && is_short).then(|| TableRow {
             page,
             unit,
-            header: written(names),
-            cells: written(text),
+            header: cells_of(names),
+            cells: cells_of(text),
         })
     }
 
@@ -85,7 +85,7 @@ impl<'a> TableRow<'a> {
         };
         let rows = (header + 1..blocks.len()).take_while(is_of_table);
         let rows = rows.take(ROWS_MAX).filter(is_short);
-        rows.map(|block| written(&page.text[blocks[block].range.clone()]))
+        rows.map(|block| cells_of(&page.text[blocks[block].range.clone()]))
             .collect()
     }
 

@@ -1,9 +1,11 @@
 //! A markdown text as pieces that can be kept or left out one by one, in order, and what has to stand between two that
-//! are kept. A piece is what is never parted: a heading, a sentence of a paragraph, a row, a fence with all its lines.
+//! are kept. A piece is what is never parted: a heading, a sentence of a paragraph, a row, a fence with all its lines. A JSON
+//! document is parted as the engine reads it.
 
 use std::ops::Range;
 
 use crate::evidence::reading::blocks::{heading, is_delimiter, is_rule, item_mark};
+use crate::evidence::reading::json::Json;
 use crate::evidence::reading::sentences::sentences;
 
 /// What stands for what was left out.
@@ -64,6 +66,9 @@ struct Scan<'a> {
 
 impl Layout {
     pub(super) fn of(text: &str) -> Layout {
+        if let Some(json) = Json::of(text) {
+            return Layout::of_json(text, &json);
+        }
         let mut scan = Scan {
             text,
             layout: Layout::default(),
@@ -78,6 +83,60 @@ impl Layout {
             at = scan.block(at);
         }
         scan.layout
+    }
+
+    /// The lines of each passage, and those that open what it stands in, within the marks of the fence.
+    fn of_json(text: &str, json: &Json) -> Layout {
+        let mut layout = Layout::default();
+        let mut passages = json.ranges().peekable();
+        let mut open: Vec<(usize, usize)> = Vec::new();
+        let mut at = text.len() - text.trim_start().len();
+        let end = text.trim_end().len();
+        while at < end && layout.pieces.len() < PIECES_MAX {
+            let length = text[at..end]
+                .find('\n')
+                .map_or(end - at, |length| length + 1);
+            let (start, line) = (at, text[at..at + length].trim_end());
+            let indent = line.len() - line.trim_start().len();
+            at += length;
+            let (mut stop, mut is_passage) = (start + line.len(), false);
+            // A passage may have several lines, and a line several passages.
+            while let Some(passage) = passages.next_if(|passage| passage.start < at) {
+                is_passage = true;
+                if passage.end > at {
+                    let rest = text[passage.end..end].find('\n');
+                    at = rest.map_or(end, |rest| passage.end + rest + 1);
+                    stop = start + text[start..at].trim_end().len();
+                }
+            }
+            let is_fence = layout.pieces.is_empty() || at >= end;
+            if !is_passage && !is_fence && !line.ends_with(['{', '[']) {
+                continue;
+            }
+            while open
+                .pop_if(|(outer, _)| *outer >= indent && !is_fence)
+                .is_some()
+            {}
+            let needs = open.last().map(|(_, piece)| *piece).or(Some(0));
+            let piece = layout.pieces.len();
+            if !is_passage && !is_fence {
+                open.push((indent, piece));
+            }
+            layout.blocks.push(piece..piece + 1);
+            layout.pieces.push(Piece {
+                range: start..stop,
+                kind: Kind::Code,
+                block: piece,
+                needs: needs.filter(|_| !is_fence),
+                indent,
+                run: Some(0),
+            });
+        }
+        let last = layout.pieces.len().checked_sub(1);
+        if let Some(first) = layout.pieces.first_mut() {
+            first.needs = last.filter(|last| *last > 0);
+        }
+        layout
     }
 
     /// What stands between two pieces of which the first precedes the other.
@@ -97,6 +156,9 @@ impl Layout {
         match after.kind {
             Kind::Row if is_same_run => format!("\n{indent}| {GAP} |\n"),
             Kind::Item if is_same_run => format!("\n{indent}- {GAP}\n"),
+            Kind::Code if is_same_run && before.kind == Kind::Code => {
+                format!("\n{indent}{GAP}\n")
+            }
             _ if is_same_run => format!("\n\n{indent}{GAP}\n\n"),
             _ => format!("\n\n{GAP}\n\n"),
         }

@@ -153,3 +153,33 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_json_document_is_parted_into_its_members() {
+    let items = (0..40).map(|number| {
+        format!(
+            "    {{\"id\": {number}, \"name\": \"Kettle {number}\", \"price\": {}}}",
+            900 + number
+        )
+    });
+    let items: Vec<String> = items.collect();
+    let text = format!(
+        "```json\n{{\n  \"shop\": \"Acme\",\n  \"items\": [\n{}\n  ],\n  \"owner\": {{\n    \"text\": \"{}\"\n  }}\n}}\n```\n",
+        items.join(",\n"),
+        "It was founded long ago. ".repeat(20)
+    );
+    let of = |query: Option<&str>, tokens| {
+        excerpt(&Source::of_text(&text), query, budget(tokens), Depth::Quick).expect("it fits")
+    };
+    let found = of(Some("What is the price of Kettle 17?"), 75);
+    assert_eq!(
+        found.text,
+        "```json\n{\n  […]\n  \"items\": [\n    […]\n    {\"id\": 17, \"name\": \"Kettle 17\", \"price\": 917},\n[…]\n```"
+    );
+    let beginning = of(None, 60).text;
+    assert!(
+        beginning.starts_with("```json\n{\n  \"shop\": \"Acme\",\n  \"items\": [\n    {\"id\": 0,"),
+        "{beginning}"
+    );
+    assert!(beginning.ends_with("\n[…]\n```"), "{beginning}");
+}

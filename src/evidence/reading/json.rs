@@ -148,7 +148,7 @@ impl Json {
         while let Some(number) = at {
             let container = &self.containers[number];
             if let Some(subject) = &container.subject {
-                add(said(&text[subject.clone()]).into_owned());
+                add(in_words(&text[subject.clone()]).into_owned());
             }
             add(words(text, &container.name));
             at = container.parent;
@@ -183,7 +183,10 @@ impl Json {
                     *other != number && beside.parent == own.parent && beside.name.is_empty()
                 });
             let others = beside.filter_map(|(_, beside)| beside.subject.clone());
-            return Some((said(&text[subject]), others.map(|other| said(&text[other]))));
+            return Some((
+                in_words(&text[subject]),
+                others.map(|other| in_words(&text[other])),
+            ));
         }
     }
 
@@ -191,9 +194,9 @@ impl Json {
     pub(crate) fn statement(&self, text: &str, passage: usize, unit: &Range<usize>) -> String {
         let own = &self.passages[passage];
         if *unit != own.range {
-            return said(&text[unit.clone()]).into_owned();
+            return in_words(&text[unit.clone()]).into_owned();
         }
-        listed(text, &own.fields)
+        fields_in_words(text, &own.fields)
     }
 
     /// Name and value of a member, or the names and values of an object in a list, what it is about first.
@@ -331,7 +334,7 @@ pub(crate) struct Row<'a> {
 }
 
 /// A member or an object in words, as a passage of JSON is cited. None if it is neither.
-pub(crate) fn spoken(passage: &str) -> Option<String> {
+pub(crate) fn passage_in_words(passage: &str) -> Option<String> {
     let whole = match passage.starts_with('{') {
         true => Cow::Borrowed(passage),
         false => Cow::Owned(format!("{{{passage}}}")),
@@ -342,7 +345,7 @@ pub(crate) fn spoken(passage: &str) -> Option<String> {
                 name,
                 value: node.range,
             });
-            Some(listed(&whole, &fields.collect::<Vec<_>>()))
+            Some(fields_in_words(&whole, &fields.collect::<Vec<_>>()))
         }
         _ => None,
     }
@@ -472,9 +475,9 @@ fn subject(text: &str, fields: &[(Range<usize>, Node)]) -> Option<Range<usize>> 
     Some(fields[at].value.clone())
 }
 
-fn listed(text: &str, fields: &[Field]) -> String {
+fn fields_in_words(text: &str, fields: &[Field]) -> String {
     let said = fields.iter().map(|field| {
-        let value = said(&text[field.value.clone()]);
+        let value = in_words(&text[field.value.clone()]);
         match words(text, &field.name) {
             name if name.is_empty() => value.into_owned(),
             name => format!("{name}: {value}"),
@@ -489,7 +492,7 @@ fn cell<'a>(text: &'a str, field: &Field) -> Cow<'a, str> {
         "true" => Cow::Borrowed("✓"),
         "false" => Cow::Borrowed("✗"),
         "null" => Cow::Borrowed(""),
-        value => said(value),
+        value => in_words(value),
     }
 }
 
@@ -501,7 +504,7 @@ fn unquoted(text: &str) -> &str {
 }
 
 /// What a value, or a part of a string, says.
-fn said(value: &str) -> Cow<'_, str> {
+fn in_words(value: &str) -> Cow<'_, str> {
     match value {
         "true" => return Cow::Borrowed("yes"),
         "false" => return Cow::Borrowed("no"),
@@ -512,7 +515,7 @@ fn said(value: &str) -> Cow<'_, str> {
         return Cow::Owned(flat(value));
     }
     let inside = unquoted(value);
-    if let Some(dated) = dated(inside) {
+    if let Some(dated) = date_in_words(inside) {
         return Cow::Owned(dated);
     }
     if !inside.contains('\\') {
@@ -525,7 +528,7 @@ fn said(value: &str) -> Cow<'_, str> {
 }
 
 /// A date, perhaps with a time (RFC 3339), in words: "5 March 2024, 10:00 UTC".
-fn dated(text: &str) -> Option<String> {
+fn date_in_words(text: &str) -> Option<String> {
     let (date, rest) = text.split_at_checked("2024-03-05".len())?;
     let date: Date = date.parse().ok()?;
     let day = date.strftime("%-d %B %Y");
@@ -555,7 +558,7 @@ fn flat(value: &str) -> String {
         JsonToken::Value(from, to) => {
             let before = name.replace(from..to);
             if let Some(before) = before {
-                add(&mut out, &said(&value[before]));
+                add(&mut out, &in_words(&value[before]));
             }
         }
         JsonToken::Colon => {
@@ -570,7 +573,7 @@ fn flat(value: &str) -> String {
         return value.to_owned();
     }
     if let Some(last) = name {
-        add(&mut out, &said(&value[last]));
+        add(&mut out, &in_words(&value[last]));
     }
     out
 }
@@ -688,7 +691,7 @@ mod tests {
     #[test]
     fn a_passage_is_spoken_by_its_names() {
         let check = |passage: &str, expected: Option<&str>| {
-            assert_eq!(spoken(passage).as_deref(), expected, "{passage}");
+            assert_eq!(passage_in_words(passage).as_deref(), expected, "{passage}");
         };
         check("\"unpackedSize\": 9716", Some("unpacked size: 9716"));
         check(

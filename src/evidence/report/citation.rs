@@ -89,9 +89,8 @@ impl Citation {
                     plain_unit(&self.excerpt),
                 )
             }
-            (PassageKind::Code, _) => {
-                json::spoken(&self.excerpt).unwrap_or_else(|| paired(plain(&self.excerpt)))
-            }
+            (PassageKind::Code, _) => json::passage_in_words(&self.excerpt)
+                .unwrap_or_else(|| paired(plain(&self.excerpt))),
             (PassageKind::Paragraph, _) => paired(plain_unit(&self.excerpt)),
             _ => paired(plain(&self.excerpt)),
         };

@@ -21,7 +21,7 @@ use crate::state::in_flight::End;
 use crate::state::unknown::is_looked_into;
 use crate::store::{StoreError, Tables, credit_hash, identifier_key};
 use crate::x402::proof::PaymentProof;
-use crate::x402::wire::{PaymentRequirements, WrittenRequirements};
+use crate::x402::wire::{PaymentRequirements, Token, WrittenRequirements};
 
 /// Attempts of a retry credit (decisions, Retry credits).
 const CREDIT_ATTEMPTS: u8 = 3;
@@ -42,11 +42,11 @@ pub const KEPT_LOOK_SECONDS: u64 = 120;
 pub const UNKNOWN_LOOK_SECONDS: u64 = 15;
 
 /// The key of an authorization, which the chain executes only once.
-pub fn payment_key(offer: &PaymentRequirements, from: Address, nonce: Nonce) -> PaymentKey {
+pub fn payment_key((network, asset): Token, from: Address, nonce: Nonce) -> PaymentKey {
     PaymentKey(keccak256(&[
         b"context402 payment 1",
-        &offer.network.0.to_be_bytes(),
-        &offer.asset.0,
+        &network.0.to_be_bytes(),
+        &asset.0,
         &from.0,
         &nonce.0,
     ]))

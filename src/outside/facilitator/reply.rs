@@ -150,7 +150,7 @@ pub(super) fn settlement(reply: &Reply, expected: &Expected, attempt: Attempt) -
             };
         }
     };
-    let transaction = TransactionHash::parse(&response.transaction);
+    let transaction = transaction(&response);
     let unknown = |why| Settlement::Unknown { why, transaction };
     if let Some(lie) = contradiction(&response, reply.status, expected) {
         return unknown(SettleDoubt::Call(CallError::Contradiction(lie)));
@@ -190,7 +190,7 @@ fn contradiction(
     }
     if !is_good(status) {
         Some("success under a failing status")
-    } else if TransactionHash::parse(&response.transaction).is_none() {
+    } else if transaction(response).is_none() {
         Some("success without a transaction")
     } else if is_said(response.error_reason.as_deref()) {
         Some("success with an errorReason")
@@ -203,6 +203,11 @@ fn contradiction(
     } else {
         None
     }
+}
+
+/// The transaction that a reply names. Zeros are none.
+fn transaction(response: &SettleResponse) -> Option<TransactionHash> {
+    TransactionHash::parse(&response.transaction).filter(|hash| *hash != TransactionHash([0; 32]))
 }
 
 /// Whether a first settle's failure certainly left the money where it was: no transaction, a reason that proves it, and

@@ -223,7 +223,7 @@ impl Service {
 
     pub(super) async fn payment(&self, authorization: Authorization) -> Option<Payment> {
         let offer = &self.app.offers.of(&sample_purchase()).requirements;
-        let key = payments::payment_key(offer, authorization.0, authorization.1);
+        let key = payments::payment_key(offer.token(), authorization.0, authorization.1);
         let read = self.app.store.read(move |snapshot| snapshot.payment(key));
         read.await.ok().flatten()
     }
