@@ -438,3 +438,20 @@ fn a_payment_in_a_former_token_is_not_denied() {
     let unread = again.body("{");
     unread.send().refused_charged(400, "payment_replayed");
 }
+
+/// A clock far ahead for a while puts nothing off for as long as it was ahead.
+#[test]
+fn a_settlement_of_a_clock_that_was_ahead_is_looked_up_after_a_restart() {
+    let mut rig = Rig::start();
+    rig.pass(8 * 86_400);
+    let wallet = Wallet::new();
+    rig.facilitator.settles(Says::Reset);
+    rig.buy(&wallet, ARTICLE, "fresh")
+        .refused_charged(503, "settlement_unknown");
+    rig.facilitator.settles(Says::Honest);
+    rig.go_back(8 * 86_400);
+    rig.restart();
+    rig.work_off();
+    until("it is settled", || state(&rig) == "settled");
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
+}

@@ -135,6 +135,29 @@ impl<'a> TableRow<'a> {
             || as_claim && self.is_another_column(question, &asked)
             || as_claim && self.is_value_of_another_row(question, &asked)
             || self.is_denied(question, &asked)
+            || !as_claim && self.has_it_as_what_is_asked(question, &asked)
+    }
+
+    /// A number of the question stands in this row as the value that is asked for, and nowhere else: "What does item 777 cost?"
+    /// beside item 12, which costs 777.
+    fn has_it_as_what_is_asked(&self, question: &str, asked: &BTreeSet<String>) -> bool {
+        let [column] = self.named(asked)[..] else {
+            return false;
+        };
+        let cells: Vec<BTreeSet<String>> = self
+            .cells
+            .iter()
+            .map(|cell| content(&plain(cell)))
+            .collect();
+        let numbers = words(question)
+            .into_iter()
+            .filter_map(|word| number(word.text));
+        numbers.into_iter().any(|number| {
+            let has: Vec<usize> = (0..cells.len())
+                .filter(|at| cells[*at].contains(&number))
+                .collect();
+            has == [column]
+        })
     }
 
     /// It is said of this row what another row has in the same column: "eu-west is under maintenance", where us-east is.
@@ -310,6 +333,16 @@ mod tests {
             "The timeout is 5000 by default and 30000 at maximum.",
             false,
         );
+    }
+
+    #[test]
+    fn what_is_asked_for_is_not_what_the_question_names() {
+        let items =
+            "| Item | Price | Stock |\n|---|---|---|\n| 12 | 777 | 3 |\n| 777 | 337 | 777 |";
+        let question = "What is the price of item 777?";
+        assert!(is_of_another(items, 0, question));
+        assert!(!is_of_another(items, 1, question));
+        assert!(!is_of_another(items, 0, "The price of item 12 is 777."));
     }
 
     #[test]

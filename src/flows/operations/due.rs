@@ -24,6 +24,10 @@ const TICK: Duration = Duration::from_secs(1);
 const NOTE_TERMS_EVERY: Duration = Duration::from_secs(60);
 /// Unless space is short, there is only something to trim after a limit was lowered.
 const TRIM_EVERY: Duration = Duration::from_secs(60);
+/// A clock that gains more than this at once was set forward.
+const AHEAD_SECONDS: u64 = 60;
+/// How long it is doubted then.
+const DOUBT_SECONDS: u64 = 3600;
 /// Rows of one kind per pass.
 const ROWS_MAX: usize = 256;
 /// Settlements that the background looks up concurrently.
@@ -35,6 +39,8 @@ pub async fn work(app: Shared) {
     let mut terms_noted = Instant::now();
     let mut trim_at = Instant::now();
     let mut is_more = false;
+    let started = app.outside.clock.stopwatch();
+    let mut pace = Pace::new(app.now());
     loop {
         if !is_more {
             tokio::time::sleep(TICK).await;
@@ -44,7 +50,10 @@ pub async fn work(app: Shared) {
         if !app.store.has_room() {
             continue;
         }
-        let mut outcome = work_off(&app, &places).await.map(|left| is_more = left);
+        let is_ahead = pace.is_ahead(app.now(), started.elapsed().as_secs());
+        let mut outcome = pass(&app, &places, is_ahead)
+            .await
+            .map(|left| is_more = left);
         if app.store.is_short() || Instant::now() >= trim_at {
             let trimmed = app.store.trim(app.now()).await;
             if !matches!(trimmed, Ok(true)) {
@@ -62,8 +71,54 @@ pub async fn work(app: Shared) {
     }
 }
 
+/// The clock beside the time that has passed. What is kept until a time must outlive a clock that is far ahead for a while.
+#[derive(Debug)]
+struct Pace {
+    /// What the clock showed, or would have shown, at the start.
+    start: UnixSeconds,
+    /// When the clock was first seen ahead, in seconds since the start.
+    ahead_since: Option<u64>,
+}
+
+impl Pace {
+    fn new(start: UnixSeconds) -> Pace {
+        Pace {
+            start,
+            ahead_since: None,
+        }
+    }
+
+    /// Whether the clock has been set forward, and not long ago.
+    fn is_ahead(&mut self, now: UnixSeconds, passed: u64) -> bool {
+        let start = UnixSeconds(now.0.saturating_sub(passed));
+        if start > self.start.plus(AHEAD_SECONDS) {
+            if self.ahead_since.is_none() {
+                let seconds = start.since(self.start);
+                tracing::warn!(
+                    seconds,
+                    "the clock was set forward; nothing is deleted for an hour"
+                );
+            }
+            let since = *self.ahead_since.get_or_insert(passed);
+            if passed.saturating_sub(since) < DOUBT_SECONDS {
+                return true;
+            }
+        }
+        *self = Pace::new(start);
+        false
+    }
+}
+
 /// One pass over everything that is due now. Tells whether a backlog is left, for the next pass.
 pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<bool, StoreError> {
+    pass(app, places, false).await
+}
+
+async fn pass(
+    app: &Shared,
+    places: &Arc<Semaphore>,
+    is_clock_ahead: bool,
+) -> Result<bool, StoreError> {
     // First, so that the check of a payment sees that its answer was sent.
     sent::write_down(app).await?;
     let now = app.now();
@@ -78,10 +133,12 @@ pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<bool, Sto
         }
         let is_full = rows.len() == ROWS_MAX;
         match kind {
-            DueKind::Payment => look_at_payments(app, rows, places, now).await?,
+            DueKind::Payment => look_at_payments(app, rows, places, (now, is_clock_ahead)).await?,
             DueKind::Mail => mail::work_off(app, rows).await?,
             DueKind::Order => fulfil::work_off(app, rows).await?,
             DueKind::Notice => lead_webhook::work_off(app, rows, now).await?,
+            // They stay due.
+            _ if is_clock_ahead => continue,
             _ => {
                 let swept = app.store.write(move |tables| {
                     rows.into_iter().try_for_each(|due| sweep(tables, due, now))
@@ -176,7 +233,10 @@ fn next_look(payment: &Payment, now: UnixSeconds) -> UnixSeconds {
     let age = tried.since(UnixSeconds(payment.created_at));
     let pause = (age / 2).clamp(UNKNOWN_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS_MAX);
     // A clock that was set back must not delay it.
-    tried.plus(pause).min(now.plus(UNKNOWN_LOOK_SECONDS_MAX))
+    match tried > now {
+        true => now,
+        false => tried.plus(pause),
+    }
 }
 
 /// Looks at all of them in one job of the writer: each on its own would be a durable commit.
@@ -184,7 +244,7 @@ async fn look_at_payments(
     app: &Shared,
     rows: Vec<Due>,
     places: &Arc<Semaphore>,
-    now: UnixSeconds,
+    (now, is_clock_ahead): (UnixSeconds, bool),
 ) -> Result<(), StoreError> {
     let looked = app.store.write(move |tables| {
         let mut looked = Vec::with_capacity(rows.len());
@@ -193,7 +253,7 @@ async fn look_at_payments(
             let Some((key, payment)) = tables.payment_of(due)? else {
                 continue;
             };
-            let is_unknown = look_at_payment(tables, key, payment, now)?;
+            let is_unknown = look_at_payment(tables, key, payment, (now, is_clock_ahead))?;
             looked.push((key, is_unknown, tables.payment(key)?));
         }
         Ok(looked)
@@ -214,10 +274,13 @@ fn look_at_payment(
     tables: &mut Tables<'_>,
     key: PaymentKey,
     mut payment: Payment,
-    now: UnixSeconds,
+    (now, is_clock_ahead): (UnixSeconds, bool),
 ) -> Result<bool, StoreError> {
     match call(&payment, tables.abandoned_at(key)?, now) {
         Call::Nothing => {}
+        Call::DropAnswer | Call::DropUnknown | Call::Forget if is_clock_ahead => {
+            tables.schedule_payment(now.plus(AHEAD_SECONDS), key)?;
+        }
         Call::LookAt(at) => tables.schedule_payment(at, key)?,
         Call::ExpireCredit => {
             let fresh = payments::FreshCredit::draw();
@@ -285,4 +348,32 @@ fn spawn_reconciliation(app: &Shared, key: PaymentKey, places: &Arc<Semaphore>) 
             }
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_was_set_forward_is_doubted_for_an_hour() {
+        let start = UnixSeconds(1_000_000);
+        let mut pace = Pace::new(start);
+        let mut check = |passed: u64, ahead: u64, expected: bool| {
+            let is_ahead = pace.is_ahead(start.plus(passed + ahead), passed);
+            assert_eq!(is_ahead, expected, "{passed} {ahead}");
+        };
+        check(0, 0, false);
+        check(10, 40, false);
+        // It gains a little all the time.
+        check(20, 90, false);
+        check(30, 800_000, true);
+        check(40, 90, false);
+        check(50, 800_000, true);
+        check(3_649, 800_000, true);
+        check(3_650, 800_000, false);
+        check(3_660, 800_000, false);
+        // Set back.
+        check(3_670, 0, false);
+        check(3_680, 100, true);
+    }
 }

@@ -31,6 +31,7 @@ pub async fn recover(app: &Shared) -> Result<Recovered, StoreError> {
         orders: fulfil::free_leases(app).await?,
         ..Recovered::default()
     };
+    let mut unknown = Vec::new();
     for (_, due) in due {
         let read = app.store.read(move |snapshot| snapshot.payment_of(due));
         let Some((key, payment)) = read.await? else {
@@ -39,12 +40,12 @@ pub async fn recover(app: &Shared) -> Result<Recovered, StoreError> {
         match payment.state {
             State::Kept => {
                 payments::advance(app, key, Event::Restarted).await?;
-                recovered.unknown += 1;
+                unknown.push(key);
             }
             State::Settled { .. } => payments::note(app, key, &payment),
             State::Unknown => {
                 payments::note(app, key, &payment);
-                recovered.unknown += 1;
+                unknown.push(key);
             }
             State::Held => {
                 payments::note(app, key, &payment);
@@ -52,6 +53,16 @@ pub async fn recover(app: &Shared) -> Result<Recovered, StoreError> {
             }
             _ => {}
         }
+    }
+    recovered.unknown = unknown.len();
+    if !unknown.is_empty() {
+        // A clock that was ahead may have put off the next look for as long as it was.
+        let now = app.now();
+        let scheduled = app.store.write(move |tables| {
+            let mut unknown = unknown.into_iter();
+            unknown.try_for_each(|key| tables.schedule_payment(now, key))
+        });
+        scheduled.await?;
     }
     Ok(recovered)
 }

@@ -79,11 +79,15 @@ pub async fn free_leases(app: &Shared) -> Result<usize, StoreError> {
                 let Some(mut order) = tables.order(id)? else {
                     continue;
                 };
-                if order.happen(&OrderEvent::LeaseFreed, now.0) {
+                let is_freed = order.happen(&OrderEvent::LeaseFreed, now.0);
+                if is_freed {
                     tables.put_order(id, &order)?;
+                    freed += 1;
+                }
+                // A clock that was ahead may have put it off for as long as it was.
+                if is_freed || due.at > now.plus(LEASE_SECONDS) {
                     tables.unschedule(due)?;
                     tables.schedule_order(id, now)?;
-                    freed += 1;
                 }
             }
             Ok(freed)
@@ -163,7 +167,11 @@ impl Job {
         loop {
             let waits = self.waits().await?;
             let now = self.app.now().0;
-            let ready: Vec<_> = waits.iter().filter(|wait| wait.again_at <= now).collect();
+            // What lies further ahead than the longest pause was put off by a clock that has been set back.
+            let latest = now.saturating_add(self.pause_max());
+            let is_ready = |again_at: u64| again_at <= now || again_at > latest;
+            let ready = waits.iter().filter(|wait| is_ready(wait.again_at));
+            let ready: Vec<_> = ready.collect();
             match (
                 waits.iter().map(|wait| wait.again_at).min(),
                 ready.is_empty(),

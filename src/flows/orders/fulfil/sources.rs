@@ -45,6 +45,12 @@ pub(super) struct SourceDocument {
 }
 
 impl Job {
+    /// The longest that a source waits for its next try.
+    pub(super) fn pause_max(&self) -> u64 {
+        let pause = self.app.config.orders.source_pause << (2 * TRIES_MAX);
+        pause.max(PAUSE_SECONDS)
+    }
+
     /// The sources without a result.
     pub(super) async fn waits(&self) -> Result<Vec<Wait>, StoreError> {
         let id = self.id;
