@@ -172,7 +172,7 @@ fn look_over(
             _ if is_coherent => "its process stopped; the last commit is whole",
             (Some(_), Some(_)) => "the machine stopped, or it is a copy; checking all of it",
             // Where /proc/sys is hidden, and in a file of an earlier version.
-            _ => "it cannot be told whether the machine stopped; checking all of it",
+            _ => "whether the machine stopped is unknown; checking all of it",
         };
         tracing::warn!(path = %path.display(), "the data file was not closed: {after}");
     }

@@ -1,20 +1,20 @@
-//! A JSON document as passages: a member with a plain value is one, and so is a short object in a list. Read as data tables are:
+//! A JSON document as passages: a member with a plain value is one, and so is a short object in a list. It is read as a table is:
 //! by the names of what they hold.
+
+mod tree;
+mod words;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use jiff::civil::Date;
-
 use super::sentences::sentences;
-use crate::markdown::{JsonToken, json_tokens};
+use tree::{Node, Value, lines};
+use words::{cell, fields_in_words, in_words, unquoted, words};
 
-/// Values and containers of a document. What has more is read as code.
-const NODES_MAX: usize = 500_000;
+pub(crate) use words::passage_in_words;
+
 /// Containers in each other; what is deeper is read as one passage.
 const DEPTH_MAX: usize = 32;
-/// Containers in each other in a document that is read as JSON.
-const OPEN_MAX: usize = 128;
 /// Bytes of an object, or of a list of plain values, that is one passage.
 const RECORD_BYTES_MAX: usize = 400;
 /// A longer string is read by its sentences.
@@ -333,125 +333,6 @@ pub(crate) struct Row<'a> {
     pub(crate) cells: Vec<Cow<'a, str>>,
 }
 
-/// A member or an object in words, as a passage of JSON is cited. None if it is neither.
-pub(crate) fn passage_in_words(passage: &str) -> Option<String> {
-    let whole = match passage.starts_with('{') {
-        true => Cow::Borrowed(passage),
-        false => Cow::Owned(format!("{{{passage}}}")),
-    };
-    match Node::of(&whole, 0)?.value {
-        Value::Object(fields) if !fields.is_empty() => {
-            let fields = fields.into_iter().map(|(name, node)| Field {
-                name,
-                value: node.range,
-            });
-            Some(fields_in_words(&whole, &fields.collect::<Vec<_>>()))
-        }
-        _ => None,
-    }
-}
-
-#[derive(Debug)]
-struct Node {
-    range: Range<usize>,
-    value: Value,
-}
-
-#[derive(Debug)]
-enum Value {
-    Plain,
-    List(Vec<Node>),
-    Object(Vec<(Range<usize>, Node)>),
-}
-
-impl Node {
-    /// The document that stands at `offset`.
-    fn of(text: &str, offset: usize) -> Option<Node> {
-        let mut open: Vec<(Node, Range<usize>)> = Vec::new();
-        let (mut name, mut last, mut root) = (0..0, None::<Node>, None);
-        let mut count = 0;
-        json_tokens(text, |token, _| {
-            let mut ended = None;
-            match token {
-                JsonToken::Open(at) => {
-                    let value = match text.as_bytes()[at] {
-                        b'{' => Value::Object(Vec::new()),
-                        _ => Value::List(Vec::new()),
-                    };
-                    let range = offset + at..offset + at;
-                    // A deep tree would overflow the stack when it is dropped.
-                    count += if open.len() < OPEN_MAX { 1 } else { NODES_MAX };
-                    open.push((Node { range, value }, std::mem::take(&mut name)));
-                }
-                JsonToken::Value(from, to) => {
-                    count += 1;
-                    last = Some(Node {
-                        range: offset + from..offset + to,
-                        value: Value::Plain,
-                    });
-                }
-                // What stood before it was a name.
-                JsonToken::Colon => name = last.take().map(|node| node.range).unwrap_or_default(),
-                JsonToken::Comma => {}
-                JsonToken::Close(at) => {
-                    ended = open.pop().map(|(mut node, own)| {
-                        node.range.end = offset + at + 1;
-                        (node, own)
-                    });
-                }
-            }
-            let is_name = matches!(
-                open.last(),
-                Some((
-                    Node {
-                        value: Value::Object(_),
-                        ..
-                    },
-                    _
-                ))
-            ) && name.is_empty();
-            if ended.is_none() && !is_name {
-                ended = last.take().map(|node| (node, std::mem::take(&mut name)));
-            }
-            let Some((node, name)) = ended.filter(|_| count <= NODES_MAX) else {
-                return;
-            };
-            match open.last_mut().map(|(node, _)| &mut node.value) {
-                Some(Value::List(nodes)) => nodes.push(node),
-                Some(Value::Object(fields)) => fields.push((name, node)),
-                Some(Value::Plain) => {}
-                None => root = Some(node),
-            }
-        })?;
-        root.filter(|_| count <= NODES_MAX)
-    }
-
-    fn is_plain(&self) -> bool {
-        matches!(self.value, Value::Plain) && self.range.len() <= STRING_BYTES_MAX
-    }
-
-    /// Or a list or object of plain values.
-    fn is_plain_enough(&self) -> bool {
-        match &self.value {
-            Value::Plain => self.is_plain(),
-            Value::List(nodes) => nodes.iter().all(Node::is_plain),
-            Value::Object(fields) => fields.iter().all(|(_, node)| node.is_plain()),
-        }
-    }
-}
-
-fn lines(text: &str, offset: usize) -> Option<Vec<Node>> {
-    let mut start = offset;
-    let lines = text.split_inclusive('\n').map(|line| {
-        let at = start;
-        start += line.len();
-        (line, at)
-    });
-    let lines = lines.filter(|(line, _)| !line.trim().is_empty());
-    let nodes = lines.map(|(line, at)| Node::of(line, at));
-    nodes.take(NODES_MAX).collect()
-}
-
 fn subject_field(text: &str, fields: &[Field]) -> Option<usize> {
     let is_named = |field: &Field, name: &str| {
         let value = &text[field.value.clone()];
@@ -473,139 +354,6 @@ fn subject(text: &str, fields: &[(Range<usize>, Node)]) -> Option<Range<usize>> 
         .collect();
     let at = subject_field(text, &fields)?;
     Some(fields[at].value.clone())
-}
-
-fn fields_in_words(text: &str, fields: &[Field]) -> String {
-    let said = fields.iter().map(|field| {
-        let value = in_words(&text[field.value.clone()]);
-        match words(text, &field.name) {
-            name if name.is_empty() => value.into_owned(),
-            name => format!("{name}: {value}"),
-        }
-    });
-    said.collect::<Vec<_>>().join("; ")
-}
-
-/// A value as the cell of a table: a sign for true and false.
-fn cell<'a>(text: &'a str, field: &Field) -> Cow<'a, str> {
-    match &text[field.value.clone()] {
-        "true" => Cow::Borrowed("✓"),
-        "false" => Cow::Borrowed("✗"),
-        "null" => Cow::Borrowed(""),
-        value => in_words(value),
-    }
-}
-
-fn unquoted(text: &str) -> &str {
-    let inside = text
-        .strip_prefix('"')
-        .and_then(|text| text.strip_suffix('"'));
-    inside.unwrap_or(text)
-}
-
-/// What a value, or a part of a string, says.
-fn in_words(value: &str) -> Cow<'_, str> {
-    match value {
-        "true" => return Cow::Borrowed("yes"),
-        "false" => return Cow::Borrowed("no"),
-        "null" => return Cow::Borrowed("none"),
-        _ => {}
-    }
-    if value.starts_with(['{', '[']) {
-        return Cow::Owned(flat(value));
-    }
-    let inside = unquoted(value);
-    if let Some(dated) = date_in_words(inside) {
-        return Cow::Owned(dated);
-    }
-    if !inside.contains('\\') {
-        return Cow::Borrowed(inside);
-    }
-    let whole: Option<String> = serde_json::from_str(&format!("\"{inside}\"")).ok();
-    whole.map_or(Cow::Borrowed(inside), |whole| {
-        Cow::Owned(whole.replace(['\n', '\t', '\r'], " "))
-    })
-}
-
-/// A date, perhaps with a time (RFC 3339), in words: "5 March 2024, 10:00 UTC".
-fn date_in_words(text: &str) -> Option<String> {
-    let (date, rest) = text.split_at_checked("2024-03-05".len())?;
-    let date: Date = date.parse().ok()?;
-    let day = date.strftime("%-d %B %Y");
-    if rest.is_empty() {
-        return Some(day.to_string());
-    }
-    let time = rest.strip_prefix(['T', 't', ' '])?;
-    let (minutes, rest) = time.split_at_checked("10:00".len())?;
-    let is_time = minutes.bytes().enumerate().all(|(at, byte)| match at {
-        2 => byte == b':',
-        _ => byte.is_ascii_digit(),
-    });
-    let offset = rest.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ':' | '.'));
-    let zone = match offset {
-        "" => "",
-        "Z" | "z" | "+00:00" | "+0000" => " UTC",
-        _ if offset.starts_with(['+', '-']) && offset.len() <= 6 => offset,
-        _ => return None,
-    };
-    is_time.then(|| format!("{day}, {minutes}{zone}"))
-}
-
-/// A container in words: "9716, 6", "unpacked size: 9716, file count: 6".
-fn flat(value: &str) -> String {
-    let (mut out, mut name) = (String::new(), None);
-    let ended = json_tokens(value, |token, _| match token {
-        JsonToken::Value(from, to) => {
-            let before = name.replace(from..to);
-            if let Some(before) = before {
-                add(&mut out, &in_words(&value[before]));
-            }
-        }
-        JsonToken::Colon => {
-            if let Some(own) = name.take() {
-                add(&mut out, &words(value, &own));
-                out.push(':');
-            }
-        }
-        _ => {}
-    });
-    if ended.is_none() {
-        return value.to_owned();
-    }
-    if let Some(last) = name {
-        add(&mut out, &in_words(&value[last]));
-    }
-    out
-}
-
-fn add(out: &mut String, part: &str) {
-    match out.chars().last() {
-        None => {}
-        Some(':') => out.push(' '),
-        Some(_) => out.push_str(", "),
-    }
-    out.push_str(part);
-}
-
-/// A name as words: "unpackedSize" and "unpacked_size" as "unpacked size".
-fn words(text: &str, name: &Range<usize>) -> String {
-    let name = unquoted(&text[name.clone()]);
-    let mut out = String::with_capacity(name.len() + 4);
-    let mut before = ' ';
-    for c in name.chars() {
-        let begins = c.is_uppercase() && before.is_lowercase();
-        let parts = matches!(c, '_' | '-' | '.' | '/' | '$' | '@');
-        if (parts || begins) && !out.ends_with(' ') {
-            out.push(' ');
-        }
-        match (parts, begins) {
-            (true, _) => {}
-            (_, true) => out.extend(c.to_lowercase()),
-            _ => out.push(c),
-        }
-        before = c;
-    }
-    out.trim().to_owned()
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::sync::lock;
 #[derive(Debug, Default)]
 pub struct Answers {
     sending: Mutex<Sending>,
-    /// The last copy of an answer was sent, or not.
+    /// Notified when the last copy of an answer was sent or given up.
     ended: Notify,
 }
 
