@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::api::challenge;
+use crate::api::directory::documents::MCP_PATH;
 use crate::api::frame;
 use crate::app::App;
 use crate::domain::code::Code;
@@ -11,9 +12,10 @@ use crate::domain::endpoint::Price;
 use crate::domain::level::{LineItem, Product};
 use crate::domain::rate::{Standing, WINDOW_SECONDS};
 use crate::domain::refusal::{FailedSettlement, Refusal, RetryCredit, With};
+use crate::flows::sale;
 use crate::flows::sale::refusals::{self, PaidAttempt};
 use crate::http::hooks::{Refused, RequestFacts, method_list};
-use crate::http::{Call, Reply};
+use crate::http::{Call, HeaderValue, Reply};
 use crate::pages::error::ErrorView;
 use crate::x402::encoding;
 use crate::x402::wire::SettleResponse;
@@ -407,6 +409,14 @@ pub fn turned_away(
     )
 }
 
+/// Whether a payment has moved money for an earlier request, or may have.
+fn is_used(app: &App, product: Option<Product>, payment: &HeaderValue) -> bool {
+    let product = product.unwrap_or(Product::Context);
+    payment
+        .to_str()
+        .is_ok_and(|payment| sale::is_used(app, product, payment))
+}
+
 /// Refusals by the HTTP server.
 pub fn from_shell(app: &App, refused: &Refused, asked: &RequestFacts<'_>) -> Reply {
     let refusal = match refused {
@@ -446,12 +456,24 @@ pub fn from_shell(app: &App, refused: &Refused, asked: &RequestFacts<'_>) -> Rep
                 instead, with a new payment if it carried one."
             ),
         ),
+        // At what point of a sale is not known. The payment of a tool's call is in its body.
+        Refused::Panicked if asked.payment.is_some() || asked.pattern == Some(MCP_PATH) => {
+            Refusal::of(Code::Internal).after_settlement()
+        }
         Refused::Panicked => Refusal::of(Code::Internal),
         Refused::NoRoomForAnswer { is_sold } => no_room_for(*is_sold),
     };
+    let product = asked.pattern.and_then(|path| product_at(app, path));
+    let refusal = match asked.payment {
+        Some(payment) if !refusal.may_be_charged() && is_used(app, product, payment) => {
+            let message = "This request was not processed. Its payment was charged for an earlier request, or may have been: \
+                repeat that request unchanged in a few seconds.";
+            Refusal::new(refusal.code, message).with(With::Charged)
+        }
+        _ => refusal,
+    };
     // The payment of a tool's call is in its body.
-    if asked.is_paid || refusal.may_be_charged() {
-        let product = asked.pattern.and_then(|path| product_at(app, path));
+    if asked.payment.is_some() || refusal.may_be_charged() {
         let attempt = PaidAttempt {
             product,
             ..PaidAttempt::default()

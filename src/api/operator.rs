@@ -25,6 +25,7 @@ use crate::domain::payment::{Payment, State};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::flows::operations::{backup, reload};
+use crate::flows::sale::payments;
 use crate::flows::sale::unknown::{self, End, reconcile};
 use crate::http::{Call, Reply};
 use crate::store::{
@@ -233,7 +234,7 @@ pub async fn report(app: Shared, call: Call) -> Reply {
 /// POST /operator/reports/{report_id}/purge: deletes a report with its text.
 pub async fn purge_report(app: Shared, call: Call) -> Reply {
     let id = call.param("report_id").unwrap_or_default();
-    answered(&app, &call, purge(&app.store, id).await)
+    answered(&app, &call, purge(&app.store, id, app.now()).await)
 }
 
 /// POST /operator/reports/{report_id}/approve: lists a report in the library at its buyer's request.
@@ -335,10 +336,21 @@ pub async fn show_report(store: &Store, id: &str, now: UnixSeconds) -> Result<Va
 ///
 /// # Errors
 /// There is none of this identifier, or the outcome of its settlement is unknown.
-pub async fn purge(store: &Store, id: &str) -> Result<Value, Refusal> {
+pub async fn purge(store: &Store, id: &str, now: UnixSeconds) -> Result<Value, Refusal> {
     let refused = || Refusal::new(Code::ReportNotFound, NOT_PURGED);
     let id = ReportId::parse(id).ok_or_else(refused)?;
-    let was_there = store.write(move |tables| tables.purge_report(id)).await?;
+    let purged = store.write(move |tables| {
+        let report = tables.report(id)?;
+        let was_there = tables.purge_report(id)?;
+        // Its buyer's answer is the same text.
+        if let Some(report) = report.filter(|_| was_there)
+            && let Some(payment) = tables.payment(report.payment)?
+        {
+            payments::drop_answer(tables, report.payment, payment, now)?;
+        }
+        Ok(was_there)
+    });
+    let was_there = purged.await?;
     let answer = json!({"status": "success", "report_id": id.to_string()});
     was_there.then_some(answer).ok_or_else(refused)
 }

@@ -100,7 +100,8 @@ impl Refusal {
         self
     }
 
-    /// What broke on our side after the goods were kept: the money may have moved, and the answer must not deny it.
+    /// What broke on our side where the money may have moved, after the goods were kept or before anything was looked up: the
+    /// answer must not deny it.
     pub fn after_settlement(self) -> Self {
         match self.code {
             Code::Internal | Code::Overloaded => self.with(With::Charged),

@@ -21,7 +21,10 @@ pub mod unknown;
 pub mod verified;
 pub mod verify_settlement;
 
+use std::time::Duration;
+
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::app::{App, Shared};
 use crate::domain::code::Code;
@@ -34,7 +37,7 @@ use crate::flows::content::rendering;
 use crate::flows::content::source::Trouble;
 use crate::flows::sale::payments::payment_key;
 use crate::flows::sale::recall::{
-    Asker, Recalled, earlier_purchase, recall, reserve_identifier, used_for_another,
+    Asker, Held, Recalled, earlier_purchase, recall, reserve_identifier, used_for_another,
 };
 use crate::flows::sale::refusals::{in_use, not_known, replayed};
 use crate::flows::sale::request::PaidRequest;
@@ -44,6 +47,9 @@ use crate::state::in_flight::delivered::Delivered;
 use crate::state::in_flight::{Arrival, Clients, End, Joined, Outcome, Reservation};
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::WrittenRequirements;
+
+/// How long a client that has got the same purchase by another payment may take to leave this one.
+const LEAVING_MAX: Duration = Duration::from_millis(if cfg!(test) { 30 } else { 1_000 });
 
 /// Sells one page or report. Identical concurrent requests share one sale and one settlement.
 pub async fn sell(app: &Shared, request: PaidRequest, proof: PaymentProof) -> Outcome {
@@ -66,7 +72,7 @@ pub async fn sell(app: &Shared, request: PaidRequest, proof: PaymentProof) -> Ou
                 app,
                 &request.purchase,
                 &proof,
-                Refusal::of(Code::Internal),
+                Refusal::of(Code::Internal).after_settlement(),
             )),
         },
         Joined::Other => {
@@ -135,12 +141,17 @@ async fn lead(
     };
     let payer = verified.payment().payer;
     let identifier = reserve_identifier(app, &verified)?;
-    if let Some(earlier) = earlier_purchase(app, &verified, identifier.as_ref(), key).await? {
+    let (identifier, purchase) = (identifier.as_ref(), (payer, asker.fingerprint));
+    let end = Instant::now() + app.config.payment.settle_wait_max;
+    let known = (app.in_flight.earlier(purchase), end);
+    if let Some(earlier) =
+        earlier_purchase(app, &verified, identifier, key, known, Held::IsAwaited).await?
+    {
         return Ok(earlier);
     }
     // After that: what was sold while there was a browser is given out without one.
     rendering::check_available(app, &request.purchase, verified.payment().means)?;
-    reservation.enter(payer, asker.fingerprint, clients);
+    reservation.enter(payer, asker.fingerprint, clients.clone());
     app.in_flight.unfinished.check_held(payer)?;
     reservation.queue(payer, &app.outside.clock).await?;
     let margin = margin_guard::check(app, &request.purchase, verified.payment().means)?;
@@ -158,9 +169,13 @@ async fn lead(
         }
     };
     app.crash_point("fetched");
-    // An earlier payment may have been settled meanwhile for a client that has disconnected.
-    if let Some(earlier) = earlier_purchase(app, &verified, identifier.as_ref(), key).await? {
+    let turn = recall::take_turn(app, &reservation, &verified, identifier, Held::IsReplaced);
+    if let Some(earlier) = turn.await? {
         return Ok(earlier);
+    }
+    // Whoever sends two requests for one purchase and has just got the first one's answer may be about to leave the second.
+    if arrival.is_superseded() {
+        clients.leave_within(LEAVING_MAX).await;
     }
     if reservation.yields(&arrival) {
         return Err(in_use());
@@ -188,8 +203,7 @@ async fn lead(
 /// must say so.
 async fn turned_down(app: &Shared, key: PaymentKey, asker: Asker, refusal: Refusal) -> Outcome {
     // Only recorded payments are verified: a forged one reserves nothing.
-    let stored = app.store.look_up(|snapshot| snapshot.payment(key))?;
-    if stored.is_none() {
+    if payments::recorded(app, key)?.is_none() {
         return Err(refusal);
     }
     let reservation = Reservation::take(&app.in_flight, key);
@@ -215,10 +229,10 @@ async fn follow(mut landed: watch::Receiver<Option<Outcome>>) -> Option<Outcome>
 fn worked_on(app: &Shared, purchase: &Purchase, proof: &PaymentProof, refusal: Refusal) -> Refusal {
     let terms = verified::check_terms(app, purchase, proof);
     let key = key_of(app, purchase, proof, &terms);
-    match app.store.look_up(|snapshot| snapshot.payment(key)) {
+    match payments::recorded(app, key) {
         Ok(Some(payment)) if payment.may_have_moved() => not_known(None),
         Ok(_) => refusal,
-        Err(error) => error.into(),
+        Err(unread) => unread,
     }
 }
 
@@ -232,10 +246,16 @@ pub fn used_before(app: &App, product: Product, proof: &PaymentProof) -> Option<
         .token();
     let token = proof.token().unwrap_or(offered);
     let key = payment_key(token, proof.from(), proof.nonce());
-    match app.store.look_up(|snapshot| snapshot.payment(key)) {
+    match payments::recorded(app, key) {
         Ok(payment) => used_for_another(&payment?),
-        Err(error) => Some(error.into()),
+        Err(unread) => Some(unread),
     }
+}
+
+/// Whether a payment whose request is not read has moved money, or may have.
+pub fn is_used(app: &App, product: Product, payment: &str) -> bool {
+    let proof = PaymentProof::decode(payment).ok();
+    proof.is_some_and(|proof| used_before(app, product, &proof).is_some())
 }
 
 /// By the token of the offer that was accepted. One that is offered no more may still have been charged for, so it is looked up by

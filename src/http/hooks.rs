@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::header::HeaderMap;
+use hyper::header::{HeaderMap, HeaderValue};
 
 use crate::http::call::Peer;
 use crate::http::method::Method;
@@ -84,8 +84,8 @@ pub struct RequestFacts<'a> {
     /// The row's pattern, when one was found.
     pub pattern: Option<&'static str>,
     pub accepts_html: bool,
-    /// Whether it carried a payment in its headers.
-    pub is_paid: bool,
+    /// The payment, transfer or credit in its headers.
+    pub payment: Option<&'a HeaderValue>,
 }
 
 /// A page that was asked for.

@@ -114,7 +114,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             false => self.trusted_proxies.client(peer, request.headers()),
         };
         let method_text = Method::parse(request.method().as_str()).map_or("OTHER", Method::name);
-        let is_paid = self.carries_payment(request.headers());
+        let payment = self.payment(request.headers()).cloned();
         let conditional = request.headers().get(IF_NONE_MATCH).cloned();
         let accepted = match is_encoded_for(request.headers(), peer) {
             true => Accepted::of(request.headers()),
@@ -127,7 +127,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
                     request_id: &request_id,
                     pattern: None,
                     accepts_html: false,
-                    is_paid,
+                    payment: payment.as_ref(),
                 };
                 (self.hooks.refuse)(&self.state, &Refused::TooManyRequests, &asked)
             }
@@ -154,7 +154,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
                 request_id: &request_id,
                 pattern: Some(pattern),
                 accepts_html: false,
-                is_paid,
+                payment: payment.as_ref(),
             };
             if let Some(ticket) = reply.ticket {
                 (self.hooks.withheld)(self.state.clone(), ticket).await;
@@ -191,17 +191,17 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
     ) -> Response<Content> {
         let started = Instant::now();
         let request_id = self.request_ids.next();
-        let is_paid = self.carries_payment(request.headers());
+        let payment = self.payment(request.headers());
         let asked = RequestFacts {
             request_id: &request_id,
             pattern: None,
             accepts_html: false,
-            is_paid,
+            payment,
         };
         let refuse = |refused| (self.hooks.refuse)(&self.state, &refused, &asked);
         let reply = match self.check_head(request) {
             Err(refused) => refuse(refused),
-            Ok(()) => (to_https.read(request).filter(|_| !is_paid))
+            Ok(()) => (to_https.read(request).filter(|_| payment.is_none()))
                 .unwrap_or_else(|| refuse(Refused::InClear(to_https.address(request)))),
         };
         let reply = reply.fixed("connection", "close");
@@ -246,12 +246,12 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             .headers()
             .get(ACCEPT)
             .is_some_and(|accept| accept.as_bytes().starts_with(b"text/html"));
-        let is_paid = self.carries_payment(request.headers());
+        let payment = self.payment(request.headers()).cloned();
         let asked = |pattern| RequestFacts {
             request_id,
             pattern,
             accepts_html,
-            is_paid,
+            payment: payment.as_ref(),
         };
         if let Err(refused) = self.check_head(&request) {
             return (self.hooks.refuse)(&self.state, &refused, &asked(None));
@@ -345,9 +345,10 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         }
     }
 
-    fn carries_payment(&self, headers: &HeaderMap) -> bool {
-        let mut names = self.payment_headers.iter();
-        names.any(|name| headers.contains_key(name))
+    fn payment<'a>(&self, headers: &'a HeaderMap) -> Option<&'a HeaderValue> {
+        self.payment_headers
+            .iter()
+            .find_map(|name| headers.get(name))
     }
 
     fn check_head(&self, request: &Request<Incoming>) -> Result<(), Refused> {
@@ -405,7 +406,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             request_id: &request_id,
             pattern: None,
             accepts_html: false,
-            is_paid: false,
+            payment: None,
         };
         let reply = (self.hooks.refuse)(&self.state, &refused, &asked);
         let status = reply.status;

@@ -125,7 +125,10 @@ pub struct Facilitator {
 
 /// In unit tests: answers an operation's body in the facilitator's place, with a status and a body.
 #[cfg(test)]
-pub(crate) type Fake = Arc<dyn Fn(&str, &[u8]) -> Result<(u16, Vec<u8>), CallError> + Send + Sync>;
+pub(crate) type Fake = Arc<dyn Fn(&str, &[u8]) -> FakeReply + Send + Sync>;
+#[cfg(test)]
+pub(crate) type FakeReply =
+    std::pin::Pin<Box<dyn Future<Output = Result<(u16, Vec<u8>), CallError>> + Send>>;
 
 /// What /verify and /settle are asked with: the buyer's payment verbatim, and our own offer, never the buyer's copy of it.
 #[derive(Clone, Debug)]

@@ -63,6 +63,8 @@ pub struct InFlight {
 struct UnderWay {
     payment: PaymentKey,
     clients: Clients,
+    /// Its turn to be settled has come.
+    is_settling: bool,
 }
 
 impl Default for InFlight {
@@ -102,11 +104,9 @@ pub struct ReservedIdentifier {
 }
 
 impl InFlight {
-    /// This payer's payments for this purchase that may concern the next one: held by a credit, of unknown settlement,
-    /// settled with an answer that is owed, or under way for clients that have left. They are to be looked at again:
-    /// what is known here may be older than the record.
-    pub fn earlier(&self, payer: Address, fingerprint: Fingerprint) -> Vec<PaymentKey> {
-        let purchase = (payer, fingerprint);
+    /// This payer's payments for this purchase that may concern the next one: unfinished, or under way for clients that have
+    /// left. They are to be looked at again: what is known here may be older than the record.
+    pub fn earlier(&self, purchase: (Address, Fingerprint)) -> Vec<PaymentKey> {
         let mut earlier = self.unfinished.of(purchase);
         if let Some(sales) = lock(&self.under_way).get(&purchase) {
             let left = sales.iter().filter(|sale| sale.clients.have_left());
@@ -147,12 +147,44 @@ impl Reservation {
         let sale = UnderWay {
             payment: self.key,
             clients,
+            is_settling: false,
         };
         lock(&self.table.under_way)
             .entry(purchase)
             .or_default()
             .push(sale);
         self.purchase = Some(purchase);
+    }
+
+    /// Waits until no other sale of the same purchase is being settled, until `end` at most, and takes the turn for as long as
+    /// the reservation lives. `false`: it has not come.
+    pub async fn wait_for_turn(&self, end: Instant) -> bool {
+        loop {
+            let mut ended = std::pin::pin!(self.table.reservation_ended.notified());
+            ended.as_mut().enable();
+            if self.take_turn() {
+                return true;
+            }
+            if tokio::time::timeout_at(end, ended).await.is_err() {
+                return false;
+            }
+        }
+    }
+
+    fn take_turn(&self) -> bool {
+        let mut under_way = lock(&self.table.under_way);
+        let Some(sales) = self
+            .purchase
+            .and_then(|purchase| under_way.get_mut(&purchase))
+        else {
+            return true;
+        };
+        let mut others = sales.iter().filter(|sale| sale.payment != self.key);
+        let is_free = !others.any(|sale| sale.is_settling);
+        for sale in sales.iter_mut().filter(|sale| sale.payment == self.key) {
+            sale.is_settling |= is_free;
+        }
+        is_free
     }
 
     /// Whether nobody waits for this sale, while another payment for the same purchase is worked on for somebody, or was
@@ -288,15 +320,31 @@ mod tests {
         assert!(!first.yields(&later), "before this one came");
     }
 
+    #[tokio::test]
+    async fn sales_of_one_purchase_are_settled_one_after_the_other() {
+        let table = Arc::new(InFlight::default());
+        let (first, second) = (entered(&table, 1, left()), entered(&table, 2, left()));
+        let soon = || Instant::now() + Duration::from_millis(20);
+        assert!(first.wait_for_turn(soon()).await);
+        assert!(first.wait_for_turn(soon()).await, "it has it already");
+        assert!(!second.wait_for_turn(soon()).await);
+        let mut other = Reservation::take(&table, PaymentKey([3; 32])).expect("a free key");
+        other.enter(Address([4; 20]), PURCHASE.1, left());
+        assert!(other.wait_for_turn(soon()).await, "of another payer");
+        let later = Instant::now() + Duration::from_secs(60);
+        let (turn, ()) = tokio::join!(second.wait_for_turn(later), async { drop(first) });
+        assert!(turn);
+    }
+
     #[test]
     fn a_payment_whose_outcome_is_not_recorded_is_found() {
         let table = Arc::new(InFlight::default());
         let run = waiting(&table.payloads, 1);
         let sale = entered(&table, 1, run.clients());
-        assert_eq!(table.earlier(PURCHASE.0, PURCHASE.1), []);
+        assert_eq!(table.earlier(PURCHASE), []);
         sale.leave_unfinished();
         drop(sale);
-        let found = table.earlier(PURCHASE.0, PURCHASE.1);
+        let found = table.earlier(PURCHASE);
         assert_eq!(found, [PaymentKey([1; 32])]);
     }
 }

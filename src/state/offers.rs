@@ -106,6 +106,12 @@ impl Offers {
         &of_level[item.quantity.clamp(1, of_level.len()) - 1]
     }
 
+    /// All of them, those of one page or source first.
+    pub fn all(&self) -> impl Iterator<Item = &Offer> {
+        let quantities = self.levels.iter().map(Vec::len).max().unwrap_or_default();
+        (0..quantities).flat_map(|place| self.levels.iter().filter_map(move |of| of.get(place)))
+    }
+
     /// The offer of a level once.
     pub fn level(&self, level: Level) -> &Offer {
         self.item(level.into())
@@ -131,6 +137,22 @@ impl Offers {
         std::iter::once(offer.requirements.clone())
             .chain(former)
             .collect()
+    }
+
+    /// Which tokens are received where, now and at any time after `since` under another configuration of the same network.
+    pub fn receivers(&self, since: UnixSeconds) -> Vec<(Address, Address)> {
+        let former = self
+            .former
+            .iter()
+            .filter(|(terms, last)| terms.network == self.current.network && *last >= since);
+        let terms = std::iter::once(&self.current).chain(former.map(|(terms, _)| terms));
+        let mut receivers: Vec<_> = Vec::new();
+        for receiver in terms.map(|terms| (terms.asset, terms.pay_to)) {
+            if !receivers.contains(&receiver) {
+                receivers.push(receiver);
+            }
+        }
+        receivers
     }
 
     pub fn terms(&self) -> &Terms {

@@ -120,10 +120,15 @@ impl Tables<'_> {
     /// Writes an order, new or changed.
     pub fn put_order(&mut self, id: OrderId, order: &Order) -> Result<(), StoreError> {
         let bytes = encode(order)?;
+        // Making room may delete this very order.
+        let is_mail_only = self.is_mail_only(id)?;
         if let Some(kind) = Unpaid::of_order(order) {
             self.make_room(kind, bytes.len())?;
         }
         self.unlist_order(id)?;
+        if is_mail_only {
+            self.set_mail_only(id)?;
+        }
         self.orders_by_session
             .insert(session_key(&order.session_id), id.0)?;
         if let Some(email) = &order.email {

@@ -1,11 +1,12 @@
-//! Recently offered payment terms, so that payments signed just before a configuration change are honoured.
+//! Recently offered payment terms, so that payments signed just before a configuration change are honoured, and reconciled
+//! with the address that they paid.
 
-use crate::domain::time::UnixSeconds;
+use crate::domain::time::{DAY_SECONDS, UnixSeconds};
 use crate::store::StoreError;
 use crate::store::tables::{Snapshot, Tables};
 
-/// Twice the time that an offer is honoured.
-const KEPT_SECONDS: u64 = 600;
+/// As long as a day may be reconciled after its end, with what was settled near it.
+const KEPT_SECONDS: u64 = 12 * DAY_SECONDS;
 
 impl Tables<'_> {
     /// Notes that these terms are offered at `now`, and forgets those of long ago.

@@ -63,9 +63,10 @@ const WISHES: [Wish; 19] = [
     Wish { targets: &[TWO, "text:It is open."], level: Level::Check(CheckDepth::Standard), with: &[] },
 ];
 /// What must have happened in so many histories.
-const OCCURRENCES: [&str; 20] = [
-    "a buyer loses an answer",
+const OCCURRENCES: [&str; 21] = [
     "a buyer comes back",
+    "a buyer leaves during its settlement",
+    "a buyer loses an answer",
     "answer 200",
     "answer 402",
     "answer 409",
@@ -122,6 +123,7 @@ impl History {
             ahead: 0,
             jumps,
         };
+        history.world.truth().forgets = jumps == LARGE_JUMPS;
         history.start(new_file()).await;
         history
     }
@@ -174,8 +176,9 @@ impl History {
         let service_now = self.service().app.now().0;
         self.world
             .tell(format!("step, the service's clock says {service_now}"));
-        match self.dice.below(24) {
+        match self.dice.below(26) {
             20..=23 => self.come_back().await,
+            24..=25 => self.sign_side_by_side().await,
             0..=5 => self.buy().await,
             6..=8 => self.repeat().await,
             9 => self.replay().await,
@@ -270,6 +273,20 @@ impl History {
             return self.sign_anew(buyer, wish).await;
         }
         let messages = self.times(Message::Payment { signed, wish });
+        self.send(messages).await;
+    }
+
+    /// Signs a few times for one purchase, all at once: whoever leaves behind one that got its goods is charged once.
+    async fn sign_side_by_side(&mut self) {
+        let (buyer, wish) = (self.buyer(), self.wish());
+        let mut messages = Vec::new();
+        for _ in 0..2 + self.dice.below(2) {
+            if let Some(signed) = self.sign(buyer, wish, None).await {
+                // Whoever stays until it is served wants each; one who leaves is watched by the world.
+                self.buyers.want(buyer, wish);
+                messages.push(Message::Payment { signed, wish });
+            }
+        }
         self.send(messages).await;
     }
 

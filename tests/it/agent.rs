@@ -285,6 +285,37 @@ fn a_good_payment_is_called_good_and_stays_unused() {
         .expect(200);
 }
 
+/// Also for several pages, whose challenge is another than that of one, and after the receiving address has changed.
+#[test]
+fn payments_of_every_offer_are_called_good() {
+    let mut rig = Rig::start();
+    let wallet = Wallet::new();
+    let body =
+        json!({"target_urls": [ARTICLE, "http://news.sample-site.org/second"], "tier": "fresh"});
+    let probe = rig.post(ACCESS).json(&body).send().expect(402);
+    let challenge = diagnose(&rig, probe.header("payment-required").expect("a challenge"));
+    assert_eq!(
+        judged(&challenge).1[0],
+        pairs(&[("terms", "pass")])[0],
+        "{challenge}"
+    );
+    let payment = wallet.sign_answer(&probe, rig.now(), None);
+    let good = (true, pairs(&[("terms", "pass"), ("signature", "pass")]));
+    let found = diagnose(&rig, &payment.header);
+    assert_eq!(judged(&found), good, "{found}");
+    assert!(
+        found.to_string().contains("2 pages of the tier fresh"),
+        "{found}"
+    );
+    rig.reconfigure(|resolved| {
+        resolved.set(
+            "payment.pay_to",
+            "0x4021402140214021402140214021402140214021",
+        )
+    });
+    assert_eq!(judged(&diagnose(&rig, &payment.header)), good);
+}
+
 #[test]
 fn a_bad_payment_is_told_what_is_wrong_with_it() {
     let rig = Rig::start();

@@ -55,6 +55,26 @@ fn a_day_whose_payments_have_all_arrived_is_balanced() {
     assert_eq!(kept["days"][0]["ledger_check"], found, "{kept}");
 }
 
+/// What was paid to the receiving address of that day has arrived, wherever the next payments go.
+#[test]
+fn a_day_on_which_the_receiving_address_changed_is_balanced() {
+    let mut rig = Rig::on_chain(|_| {});
+    let day = date(&rig);
+    rig.chain.settle(&sell(&rig), price(FRESH));
+    rig.reconfigure(|resolved| {
+        resolved.set(
+            "payment.pay_to",
+            "0x4021402140214021402140214021402140214021",
+        );
+    });
+    to_next_day(&rig);
+    let found = check(&rig, &day);
+    assert_eq!(found["status"], "balanced", "{found}");
+    assert_eq!(found["vault"]["transfers"], 1, "{found}");
+    to_next_day(&rig);
+    assert_eq!(check(&rig, &day)["status"], "balanced");
+}
+
 #[test]
 fn a_payment_that_never_arrived_is_named() {
     let rig = Rig::on_chain(|_| {});

@@ -102,6 +102,47 @@ fn a_client_that_leaves_behind_a_second_signature_is_charged_once() {
     }
 }
 
+/// A client that sends a second request when the first is slow, and leaves the one that is not answered first, is charged once;
+/// one that waits for both has bought twice.
+#[test]
+fn two_requests_for_one_purchase_are_settled_one_after_the_other() {
+    for_each([false, true], |waits_for_both| {
+        let rig = Rig::start();
+        rig.facilitator
+            .settles(Says::Slow(Duration::from_millis(300)));
+        let wish = &Wish::all(ARTICLE)[1];
+        let wallet = Wallet::new();
+        let sign = || {
+            let payment = wish.sign(rig.address, &wallet, rig.now(), None);
+            wish.ask(rig.address).paid(&payment.header)
+        };
+        let streams = [sign(), sign()].map(|ask| {
+            let mut stream = connect(ask.address());
+            stream.write_all(&ask.bytes()).expect("it is sent");
+            stream.set_nonblocking(true).expect("a setting");
+            stream
+        });
+        let is_answered = |place: usize| {
+            let read: std::io::Result<usize> = streams[place].peek(&mut [0]);
+            read.is_ok_and(|bytes| bytes > 0)
+        };
+        until("one is answered", || is_answered(0) || is_answered(1));
+        let other = if is_answered(0) { 1 } else { 0 };
+        assert!(!is_answered(other));
+        assert_eq!(rig.facilitator.settle_calls(), 1);
+        if waits_for_both {
+            until("the other is answered", || is_answered(other));
+            assert_eq!(rig.facilitator.spent(wallet.address()), 2 * wish.units);
+        } else {
+            drop(streams);
+            until("both have ended", || {
+                rig.app().in_flight.payloads.is_empty() && rig.app().tasks.is_empty()
+            });
+            assert_eq!(rig.facilitator.spent(wallet.address()), wish.units);
+        }
+    });
+}
+
 #[test]
 fn a_payment_that_failed_leaves_little_behind() {
     let rig = Rig::start();
@@ -147,6 +188,16 @@ fn a_purged_report_does_not_stand_in_the_way_of_a_new_purchase() {
     let id = listed["reports"][0]["report_id"].as_str().expect("an id");
     rig.operate("POST", &format!("/operator/reports/{id}/purge"))
         .expect(200);
+    let answers = rig.wait(
+        rig.app()
+            .store
+            .read(|snapshot| snapshot.payments_after(None, 10)),
+    );
+    let mut answers = answers.expect("they can be read").into_iter();
+    assert!(
+        answers.all(|(_, payment)| payment.answer.is_none()),
+        "its buyer's copy is gone"
+    );
     buy().expect(200);
     assert_eq!(rig.facilitator.spent(wallet.address()), 2 * wish.units);
 }
@@ -267,7 +318,7 @@ fn a_second_signature_buys_if_the_first_has_failed() {
     let open = rig
         .app()
         .in_flight
-        .earlier(wallet.address(), fingerprint(ARTICLE));
+        .earlier((wallet.address(), fingerprint(ARTICLE)));
     assert_eq!(open.len(), 1);
     let ended = context402::flows::sale::payments::advance(
         rig.app(),
@@ -425,14 +476,14 @@ fn an_answer_that_breaks_off_is_owed() {
     until("the connection is closed", || {
         !rig.app()
             .in_flight
-            .earlier(wallet.address(), fingerprint(large))
+            .earlier((wallet.address(), fingerprint(large)))
             .is_empty()
     });
     until("nothing is being sent", || {
         let earlier = rig
             .app()
             .in_flight
-            .earlier(wallet.address(), fingerprint(large));
+            .earlier((wallet.address(), fingerprint(large)));
         !rig.app().in_flight.answers.has(earlier[0])
     });
     rig.buy(&wallet, large, "fresh").expect(200);

@@ -857,6 +857,11 @@ fn each_claim_of_a_text_is_checked_against_all_sources_and_the_report_is_kept() 
     assert_eq!(again["sources"][0]["content_sha256"], bought["source_hash"]);
     assert_eq!(paid(&rig, &wallet) - before, price(QUICK));
     assert_eq!(rig.site.hits("/ferry"), hits);
+    // One on several sources is a list of texts, not the text of a page.
+    let of_a_check = json!([{"report_id": report["report_id"]}]);
+    pay(&rig, &wallet, &check(&rig, FERRY_CLAIM, &of_a_check))
+        .refused(404, "not_offered_for_report");
+    assert_eq!(paid(&rig, &wallet) - before, price(QUICK));
 }
 
 #[test]

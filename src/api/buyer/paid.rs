@@ -328,7 +328,7 @@ pub fn answer(
     let reply = if as_markdown {
         match markdown((*delivered.body).as_ref()) {
             Some(parts) => Reply::in_parts(200, "text/markdown; charset=utf-8", parts),
-            None => return refused(&Refusal::of(Code::Internal)),
+            None => return refused(&Refusal::of(Code::Internal).after_settlement()),
         }
     } else {
         Reply::json(200, Bytes::from_owner(Shareable(delivered.body.clone())))

@@ -84,7 +84,7 @@ impl Args {
             Args::Show { report_id } => operator::show_report(store, report_id, now).await,
             Args::Approve { report_id } => operator::approve(store, report_id, true, now).await,
             Args::Unlist { report_id } => operator::approve(store, report_id, false, now).await,
-            Args::Purge { report_id } => operator::purge(store, report_id).await,
+            Args::Purge { report_id } => operator::purge(store, report_id, now).await,
         };
         found.map_err(refused)
     }

@@ -1,5 +1,6 @@
 //! Reads several sources for one purchase, a few at a time and within a deadline.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -126,10 +127,11 @@ where
 {
     let (end, places) = (Instant::now() + WORK_MAX, Arc::new(Semaphore::new(AT_ONCE)));
     let mut reads = JoinSet::new();
+    let mut positions = HashMap::with_capacity(sources.len());
     for (position, source) in sources.iter().cloned().enumerate() {
         let (app, reader, make) = (app.clone(), reader.clone(), make.clone());
         let (places, extent) = (places.clone(), extent.clone());
-        reads.spawn(async move {
+        let task = reads.spawn(async move {
             let name = source.name();
             let work = async {
                 // The semaphore is never closed.
@@ -142,23 +144,36 @@ where
             let outcome = tokio::time::timeout_at(end, work).await;
             let outcome = outcome.unwrap_or_else(|_| Err(Trouble::Outage(too_late())));
             let read_at = app.now();
-            (
-                position,
-                ReadSource {
-                    name,
-                    source,
-                    read_at,
-                    outcome,
-                },
-            )
+            ReadSource {
+                name,
+                source,
+                read_at,
+                outcome,
+            }
         });
+        positions.insert(task.id(), position);
     }
     let mut read: Vec<(usize, ReadSource<T>)> = Vec::with_capacity(sources.len());
-    while let Some(done) = reads.join_next().await {
-        match done {
-            Ok(done) => read.push(done),
-            Err(error) => tracing::error!(%error, "reading a source of several failed"),
-        }
+    while let Some(done) = reads.join_next_with_id().await {
+        let (task, done) = match done {
+            Ok((task, done)) => (task, Ok(done)),
+            Err(error) => (error.id(), Err(error)),
+        };
+        // Every task was noted when it was spawned.
+        let position = positions.get(&task).copied().unwrap_or_default();
+        let done = done.unwrap_or_else(|error| {
+            let source = sources[position].clone();
+            ReadSource {
+                name: source.name(),
+                source,
+                read_at: app.now(),
+                outcome: Err(Trouble::Refused(internal(
+                    "reading a source panicked",
+                    &error,
+                ))),
+            }
+        });
+        read.push((position, done));
     }
     read.sort_by_key(|(position, _)| *position);
     read.into_iter().map(|(_, source)| source).collect()
@@ -183,6 +198,7 @@ async fn one(
         }
         SourceInput::Report(id) => {
             let found = reports::find(app, id).await.map_err(Trouble::Refused)?;
+            reports::only_one_source(&found).map_err(Trouble::Refused)?;
             let about = match &found {
                 Retained::Sample => (app.sample.url.clone(), None),
                 Retained::Stored { record, .. } => {

@@ -289,13 +289,7 @@ fn look_at_payment(
         Call::Forget => forget(tables, key, &payment)?,
         Call::DropUnknown => unknown::drop_answer(tables, key, &mut payment, now)?,
         Call::DropAnswer => {
-            payments::void_credit(tables, &mut payment)?;
-            payments::drop_identifier(tables, &payment)?;
-            let answer = payment.answer.take().map(|answer| answer.page);
-            payment.delivery.is_owed = false;
-            payment.requirements = Vec::new();
-            tables.drop_settled_answer(key, answer, now)?;
-            tables.put_payment(key, &payment)?;
+            payments::drop_answer(tables, key, payment, now)?;
         }
         Call::Reconcile => {
             payment.changed_at = now.0;

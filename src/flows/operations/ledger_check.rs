@@ -1,4 +1,4 @@
-//! Reconciles a day's ledger with the transfers to the receiving address in the chain's logs: every settled payment must
+//! Reconciles a day's ledger with the transfers to the receiving address, and to former ones, in the chain's logs: every settled payment must
 //! have arrived. Runs daily, and on the operator's request.
 
 use std::collections::HashMap;
@@ -78,22 +78,33 @@ pub async fn check(app: &Shared, day: u64) -> Result<LedgerCheck, Refusal> {
             "Reconciliation needs the chain: set chain.rpc_url.",
         )
     })?;
-    let span = Span {
-        token: app.config.payment.asset,
-        pay_to: app.config.payment.pay_to,
-        from: UnixSeconds::of_day(day),
-        to: UnixSeconds::of_day(day.saturating_add(1)),
-    };
-    let income = chain.income(span, app.now()).await.map_err(unavailable)?;
-    let income = income.ok_or_else(|| {
-        Refusal::new(
-            Code::NetworkUnavailable,
-            "That day is not final on chain yet.",
-        )
-    })?;
-    let settled = app.store.read(move |snapshot| settled_near(snapshot, span));
+    let (from, to) = (
+        UnixSeconds::of_day(day),
+        UnixSeconds::of_day(day.saturating_add(1)),
+    );
+    let mut incomes = Vec::new();
+    // Today's address comes first.
+    for (token, pay_to) in app.offers.receivers(from) {
+        let span = Span {
+            token,
+            pay_to,
+            from,
+            to,
+        };
+        let income = chain.income(span, app.now()).await.map_err(unavailable)?;
+        let income = income.ok_or_else(|| {
+            Refusal::new(
+                Code::NetworkUnavailable,
+                "That day is not final on chain yet.",
+            )
+        })?;
+        incomes.push((span, income));
+    }
+    let settled = app
+        .store
+        .read(move |snapshot| settled_near(snapshot, from, to));
     let settled = settled.await?;
-    let ledger_check = compare(app, chain, &span, &income, &settled).await?;
+    let ledger_check = compare(app, chain, &incomes, &settled).await?;
     let kept = ledger_check.clone();
     app.store
         .write(move |tables| tables.put_ledger_check(day, &kept))
@@ -128,8 +139,12 @@ fn tell(app: &Shared, day: u64, ledger_check: &LedgerCheck) {
     }
 }
 
-fn settled_near(snapshot: &Snapshot, span: Span) -> Result<Vec<Settled>, StoreError> {
-    let near = span.from.0.saturating_sub(NEAR_SECONDS)..span.to.plus(NEAR_SECONDS).0;
+fn settled_near(
+    snapshot: &Snapshot,
+    from: UnixSeconds,
+    to: UnixSeconds,
+) -> Result<Vec<Settled>, StoreError> {
+    let near = from.0.saturating_sub(NEAR_SECONDS)..to.plus(NEAR_SECONDS).0;
     let mut found = Vec::new();
     let others = other_transactions(snapshot)?;
     snapshot.payments(|key, payment| {
@@ -163,13 +178,13 @@ fn other_transactions(snapshot: &Snapshot) -> Result<HashMap<PaymentKey, String>
 async fn compare(
     app: &Shared,
     chain: &Chain,
-    span: &Span,
-    income: &Income,
+    incomes: &[(Span, Income)],
     settled: &[Settled],
 ) -> Result<LedgerCheck, Refusal> {
     // By transaction: facilitators may settle several payments in one.
     let mut received: HashMap<String, u64> = HashMap::new();
-    for (transaction, units) in &income.transfers {
+    let transfers = || incomes.iter().flat_map(|(_, income)| &income.transfers);
+    for (transaction, units) in transfers() {
         let sum = received.entry(transaction.to_string()).or_default();
         *sum = sum.saturating_add(*units);
     }
@@ -185,16 +200,17 @@ async fn compare(
     let foreign: Vec<u64> = foreign.collect();
     let mut ledger_check = LedgerCheck {
         at: app.now().0,
-        received_transfers: income.transfers.len() as u64,
-        received_units: income.transfers.iter().map(|(_, units)| units).sum(),
+        received_transfers: transfers().count() as u64,
+        received_units: transfers().map(|(_, units)| units).sum(),
         foreign_transfers: foreign.len() as u64,
         foreign_units: foreign.iter().sum(),
-        balance_units: income.balance,
+        balance_units: incomes.first().map_or(0, |(_, income)| income.balance),
         ..LedgerCheck::default()
     };
-    let of_the_day = settled
-        .iter()
-        .filter(|payment| (span.from..span.to).contains(&payment.at));
+    let of_the_day = settled.iter().filter(|payment| {
+        let mut spans = incomes.iter().map(|(span, _)| span.from..span.to);
+        spans.any(|span| span.contains(&payment.at))
+    });
     let mut lookups = 0;
     for payment in of_the_day {
         ledger_check.ledger_payments += 1;
@@ -202,7 +218,7 @@ async fn compare(
         let transaction = payment.transaction.as_str();
         if !received.contains_key(transaction) && lookups < LOOKUPS_MAX {
             lookups += 1;
-            let units = arrived(app, chain, span, transaction).await?;
+            let units = arrived(app, chain, incomes, transaction).await?;
             received.insert(transaction.to_owned(), units);
         }
         let has_arrived = received.get(transaction) >= owed.get(transaction);
@@ -217,11 +233,11 @@ async fn compare(
     Ok(ledger_check)
 }
 
-/// The transfers of one transaction to the receiving address.
+/// The transfers of one transaction to the receiving addresses.
 async fn arrived(
     app: &Shared,
     chain: &Chain,
-    span: &Span,
+    incomes: &[(Span, Income)],
     transaction: &str,
 ) -> Result<u64, Refusal> {
     let Some(hash) = TransactionHash::parse(transaction) else {
@@ -230,7 +246,12 @@ async fn arrived(
     match chain.written(hash, app.now()).await.map_err(unavailable)? {
         Written::Deep { logs, .. } => Ok(logs
             .iter()
-            .filter_map(|log| paid_in(log, span.token, span.pay_to))
+            .filter_map(|log| {
+                let mut amounts = incomes
+                    .iter()
+                    .filter_map(|(span, _)| paid_in(log, span.token, span.pay_to));
+                amounts.next()
+            })
             .map(|amount| amount.units())
             .sum()),
         Written::Missing | Written::Failed | Written::Shallow { .. } => Ok(0),

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::domain::figures::cents;
-use crate::domain::level::Level;
+use crate::domain::level::{Level, LineItem, Product};
 use crate::flows::sale::verified::{self, Reads};
+use crate::state::offers::Offer;
 use crate::x402::eip3009::{self, Domain, SignatureError};
 use crate::x402::proof::{PaymentProof, ProofMismatch};
 use crate::x402::wire::{PaymentRequirements, SettleResponse};
@@ -138,13 +139,16 @@ fn payment(app: &App, decoded: &[u8]) -> Vec<Finding> {
         Ok(proof) => proof,
         Err(error) => return vec![finding(Verdict::Wrong, error.reason(), format!("{error}."))],
     };
-    let judged = Level::ALL.map(|level| (level, terms(app, level, &proof)));
-    let for_ours = |(_, outcome): &&(Level, Result<_, ProofMismatch>)| {
+    let judged = app.offers.all();
+    let judged: Vec<_> = judged
+        .map(|offer| (offer, terms(app, offer, &proof)))
+        .collect();
+    let for_ours = |(_, outcome): &&(_, Result<_, ProofMismatch>)| {
         *outcome != Err(ProofMismatch::Requirements)
     };
-    // A level that it pays exactly, else one whose offer it names.
+    // An offer that it pays exactly, else one that it names.
     let paid = judged.iter().find(|(_, outcome)| outcome.is_ok());
-    let Some((level, outcome)) = paid.or_else(|| judged.iter().find(for_ours)) else {
+    let Some((offer, outcome)) = paid.or_else(|| judged.iter().find(for_ours)) else {
         let mismatch = ProofMismatch::Requirements;
         let message = format!(
             "{mismatch}: copy one entry of accepts from a new 402 of this service unchanged into accepted. {}",
@@ -153,18 +157,13 @@ fn payment(app: &App, decoded: &[u8]) -> Vec<Finding> {
         return vec![finding(Verdict::Wrong, mismatch.reason(), message.trim())];
     };
     let mut findings = vec![match outcome {
-        Ok(_) => {
-            let (name, price) = (level.name(), cents(level.price()));
-            let word = level.product().level_word();
-            finding(
-                Verdict::Good,
-                "terms",
-                format!("It pays {price} USDC for the {word} {name}, as currently offered."),
-            )
-        }
+        Ok(_) => finding(
+            Verdict::Good,
+            "terms",
+            format!("It pays {}, as offered.", bought(offer.item)),
+        ),
         Err(mismatch) => finding(Verdict::Wrong, mismatch.reason(), format!("{mismatch}.")),
     }];
-    let offer = app.offers.level(*level);
     if let Err(mismatch) = proof.check_echo(&offer.challenge.advertised) {
         let found = finding(Verdict::Wrong, mismatch.reason(), format!("{mismatch}."));
         findings.push(found);
@@ -173,21 +172,36 @@ fn payment(app: &App, decoded: &[u8]) -> Vec<Finding> {
     findings
 }
 
-/// The level whose terms the payment meets.
-fn terms(app: &App, level: Level, proof: &PaymentProof) -> Result<(), ProofMismatch> {
-    let offers = std::slice::from_ref(&app.offers.level(level).requirements);
+/// Whether the payment meets the terms of an offer, as it is now or as it was a moment ago.
+fn terms(app: &App, offer: &Offer, proof: &PaymentProof) -> Result<(), ProofMismatch> {
+    let LineItem { level, quantity } = offer.item;
     let resource = app.offers.resource(level.product());
     // As the level is sold by default; what else the request would ask for is not in the header.
     let reads = match level {
-        Level::Tier(_) | Level::Pack(_) => Reads::One {
+        Level::Tier(_) | Level::Pack(_) if quantity == 1 => Reads::One {
             render: level.render(),
             has_screenshot: false,
         },
-        Level::Bundle(_) | Level::Check(_) => Reads::Several,
+        _ => Reads::Several,
     };
     let work = verified::work_time_max(app, level, reads);
-    let checked = proof.check(offers, resource, app.now(), work.as_secs());
+    let offers = app.offers.honoured(offer, app.now());
+    let checked = proof.check(&offers, resource, app.now(), work.as_secs());
     checked.map(drop)
+}
+
+/// What an offer is for, with its price.
+fn bought(item: LineItem) -> String {
+    let (word, name, price) = (
+        item.product().level_word(),
+        item.level.name(),
+        cents(item.price()),
+    );
+    match (item.product(), item.quantity) {
+        (_, 1) => format!("{price} USDC for the {word} {name}"),
+        (Product::Context, pages) => format!("{price} USDC for {pages} pages of the {word} {name}"),
+        (_, sources) => format!("{price} USDC for the {word} {name} with {sources} sources"),
+    }
 }
 
 /// How an accepted offer differs from the nearest of ours.
@@ -198,15 +212,15 @@ fn differences(app: &App, proof: &PaymentProof) -> String {
         Some(accepted) => accepted,
         None => return "It has no accepted member.".to_owned(),
     };
-    let unlike = |level: Level| -> Vec<String> {
-        let ours = json!(app.offers.level(level).requirements);
+    let unlike = |offer: &Offer| -> Vec<String> {
+        let ours = json!(offer.requirements);
         let members = ours.as_object().into_iter().flatten();
         members
             .filter(|(name, value)| !is_alike(accepted.get(name.as_str()), value))
             .map(|(name, _)| name.clone())
             .collect()
     };
-    let nearest = Level::ALL.map(unlike).into_iter().min_by_key(Vec::len);
+    let nearest = app.offers.all().map(unlike).min_by_key(Vec::len);
     match nearest {
         Some(names) if !names.is_empty() => format!("It differs in {}.", names.join(", ")),
         _ => String::new(),
@@ -258,8 +272,8 @@ fn challenge(app: &App, value: &Value) -> Vec<Finding> {
         findings.push(finding(Verdict::Wrong, "invalid_x402_version", message));
     }
     let accepts = value.get("accepts").and_then(Value::as_array);
-    let ours = Level::ALL.into_iter().find(|level| {
-        let offer = json!(app.offers.level(*level).requirements);
+    let ours = app.offers.all().find(|offer| {
+        let offer = json!(offer.requirements);
         accepts.is_some_and(|accepts| accepts.contains(&offer))
     });
     findings.push(match (accepts, ours) {
@@ -267,10 +281,8 @@ fn challenge(app: &App, value: &Value) -> Vec<Finding> {
         (Some(accepts), _) if accepts.is_empty() => {
             finding(Verdict::Wrong, "invalid_payload", "accepts is empty: there is no payment option.")
         }
-        (_, Some(level)) => {
-            let (name, price) = (level.name(), cents(level.price()));
-            let word = level.product().level_word();
-            let message = format!("This is our current challenge for the {word} {name} ({price} USDC).");
+        (_, Some(offer)) => {
+            let message = format!("This is our current challenge: {}.", bought(offer.item));
             finding(Verdict::Good, "terms", message)
         }
         (_, None) => finding(

@@ -1,7 +1,7 @@
 //! Payments in the store: every transition reads the record, applies the pure state rule, and writes the result with its
 //! consequences in one write job.
 
-use crate::app::Shared;
+use crate::app::{App, Shared};
 use crate::domain::ids::CreditId;
 use std::net::IpAddr;
 
@@ -60,6 +60,13 @@ pub struct Advanced {
     pub has_moved: bool,
     /// The credit issued by this step; it is returned only once.
     pub credit: Option<RetryCredit>,
+}
+
+/// The record of an authorization that came with a request. Where it cannot be read, the refusal does not deny a charge: the
+/// authorization may have been settled before.
+pub fn recorded(app: &App, key: PaymentKey) -> Result<Option<Payment>, Refusal> {
+    let read = app.store.look_up(|snapshot| snapshot.payment(key));
+    read.map_err(|error| Refusal::from(error).after_settlement())
 }
 
 /// Applies an event to a stored payment. `None` if there is no such payment.
@@ -308,6 +315,22 @@ fn issue_credit(
         }
     }
     Ok(())
+}
+
+/// The answer of a settled payment is given no more.
+pub fn drop_answer(
+    tables: &mut Tables<'_>,
+    key: PaymentKey,
+    mut payment: Payment,
+    now: UnixSeconds,
+) -> Result<(), StoreError> {
+    void_credit(tables, &mut payment)?;
+    drop_identifier(tables, &payment)?;
+    let answer = payment.answer.take().map(|answer| answer.page);
+    payment.delivery.is_owed = false;
+    payment.requirements = Vec::new();
+    tables.drop_settled_answer(key, answer, now)?;
+    tables.put_payment(key, &payment)
 }
 
 /// Frees the buyer's identifier.

@@ -53,7 +53,7 @@ impl Asker {
 /// Looks up an authorization before any upstream call.
 pub async fn recall(app: &Shared, key: PaymentKey, asker: Asker) -> Result<Recalled, Refusal> {
     let is_answered = app.in_flight.answers.has(key);
-    let Some(payment) = app.store.look_up(|snapshot| snapshot.payment(key))? else {
+    let Some(payment) = payments::recorded(app, key)? else {
         return Ok(Recalled::Nothing);
     };
     let is_owed = payment.delivery.is_owed && !is_answered;
@@ -75,6 +75,7 @@ pub async fn recall(app: &Shared, key: PaymentKey, asker: Asker) -> Result<Recal
             Err(used(&payment, message))
         }
         State::Kept | State::Unknown if !may_receive => Err(not_known(None)),
+        State::Settled { .. } if payment.answer.is_none() => Err(response::expired()),
         State::Settled { at, .. } if is_owed || app.now() < redelivery_end(*at) => {
             redeliver(app, key, key, is_owed).await
         }
@@ -234,17 +235,54 @@ pub fn reserve_identifier(
     }
 }
 
-/// The buyer has proven control of `from`. If an earlier payment of the same payer made the same purchase and its goods
-/// are still deliverable (owed, of unknown settlement, or under the same payment-identifier), this payment gets them and is
-/// never settled. `None`: this payment is a new purchase.
+/// What becomes of an earlier payment that a retry credit holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// Whoever redeems the credit is waited for, then it is replaced.
+    IsAwaited,
+    /// A new payment for the same purchase replaces it. Who redeems its credit cannot settle it: the turn is taken.
+    IsReplaced,
+    /// It stays: another credit is redeemed.
+    Stays,
+}
+
+/// Waits until no other payment of the same purchase is being settled, and gives what an earlier one has bought meanwhile, as
+/// its answer may be lost. `None`: it is this payment's turn to be settled, as long as the reservation lives.
+pub async fn take_turn(
+    app: &Shared,
+    reservation: &Reservation,
+    verified: &Verified,
+    identifier: Option<&ReservedIdentifier>,
+    held: Held,
+) -> Result<Option<Delivered>, Refusal> {
+    let end = Instant::now() + app.config.payment.settle_wait_max;
+    let (is_next, held) = match reservation.wait_for_turn(end).await {
+        true => (true, held),
+        false => (false, Held::IsAwaited),
+    };
+    let payment = verified.payment();
+    let purchase = (payment.payer, payment.fingerprint);
+    // Not those that are under way for clients that have left: they may be waiting for their turn.
+    let earlier = (app.in_flight.unfinished.of(purchase), end);
+    let own = reservation.key();
+    match earlier_purchase(app, verified, identifier, own, earlier, held).await? {
+        None if !is_next => Err(in_use()),
+        earlier => Ok(earlier),
+    }
+}
+
+/// The buyer has proven control of `from`. If one of the `earlier` payments of the same payer, or that under the same
+/// payment-identifier, made the same purchase and its goods are still deliverable (owed, or of unknown settlement), this
+/// payment gets them and is never settled. `None`: this payment is a new purchase.
 pub async fn earlier_purchase(
     app: &Shared,
     verified: &Verified,
     identifier: Option<&ReservedIdentifier>,
     own: PaymentKey,
+    (mut earlier, end): (Vec<PaymentKey>, Instant),
+    held: Held,
 ) -> Result<Option<Delivered>, Refusal> {
     let (payer, fingerprint) = (verified.payment().payer, verified.payment().fingerprint);
-    let mut earlier = app.in_flight.earlier(payer, fingerprint);
     let mut identified = None;
     if let Some(identifier) = identifier.map(ReservedIdentifier::key) {
         let known = app
@@ -254,9 +292,17 @@ pub async fn earlier_purchase(
         earlier.retain(|key| Some(*key) != identified);
         earlier.extend(identified);
     }
-    let end = Instant::now() + app.config.payment.settle_wait_max;
     for key in earlier.into_iter().filter(|key| *key != own) {
         let is_identified = identified == Some(key);
+        if held != Held::IsAwaited {
+            let stored = app.store.look_up(|snapshot| snapshot.payment(key))?;
+            if stored.is_some_and(|payment| payment.state == State::Held) {
+                if held == Held::IsReplaced {
+                    payments::advance(app, key, Event::CreditExpired).await?;
+                }
+                continue;
+            }
+        }
         let reservation = Reservation::wait(&app.in_flight, key, end).await;
         // An answer on its way may still be lost, and is owed then: only one that was sent, as the record will say, lets this
         // payment buy again.
@@ -282,7 +328,6 @@ pub async fn earlier_purchase(
             }
         }
         let delivered = match &payment.state {
-            // A new payment for the same purchase replaces the held one.
             State::Held => {
                 payments::advance(app, key, Event::CreditExpired).await?;
                 continue;

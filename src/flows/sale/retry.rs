@@ -21,8 +21,8 @@ use crate::flows::sale::refusals::{self, PaidAttempt};
 use crate::flows::sale::settle;
 use crate::flows::sale::stored::Stored;
 use crate::flows::sale::verified::Verified;
-use crate::flows::sale::{deliver, margin_guard, payments, response, transfer};
-use crate::state::in_flight::{Outcome, Reservation};
+use crate::flows::sale::{deliver, margin_guard, payments, recall, response, transfer};
+use crate::state::in_flight::{Clients, Outcome, Reservation};
 use crate::store::credit_hash;
 
 /// The purchase as stated in the request.
@@ -213,7 +213,7 @@ fn covers(payment: &Payment, stated: &Stated) -> bool {
 /// now spends none.
 async fn work_off(
     app: &Shared,
-    reservation: Reservation,
+    mut reservation: Reservation,
     held: &Payment,
     request_id: &str,
 ) -> Outcome {
@@ -230,8 +230,16 @@ async fn work_off(
     if means == Means::Transfer {
         return transfer::deliver(app, key, payment, goods, margin, request_id).await;
     }
+    reservation.enter(held.payer, held.fingerprint, Clients::of(None));
     let stored = match Verified::held(app, payment) {
-        Ok(verified) => Stored::store(app, reservation, verified, goods, margin, request_id).await,
+        Ok(verified) => {
+            // The credit may have been issued beside a settlement that was not known.
+            let turn = recall::take_turn(app, &reservation, &verified, None, recall::Held::Stays);
+            if let Some(earlier) = turn.await? {
+                return Ok(earlier);
+            }
+            Stored::store(app, reservation, verified, goods, margin, request_id).await
+        }
         Err(refusal) => Err(refusal),
     };
     let stored = match stored {

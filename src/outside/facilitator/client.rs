@@ -82,7 +82,7 @@ impl Client {
     ) -> Result<Reply, CallError> {
         #[cfg(test)]
         if let Some(fake) = &self.fake {
-            let (status, body) = fake(operation, &body.unwrap_or_default())?;
+            let (status, body) = fake(operation, &body.unwrap_or_default()).await?;
             let body = body.into();
             return Ok(Reply { status, body });
         }

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::domain::keys::{Fingerprint, PayloadHash};
 use crate::domain::refusal::Refusal;
@@ -15,6 +17,8 @@ use crate::sync::lock;
 const WAITING_MAX: usize = 128;
 /// Payments of one client that may be under way: until they are verified, an address is all that is known of it.
 const PAYLOADS_OF_CLIENT_MAX: usize = 256;
+/// How often it is looked whether clients have left.
+const LOOK: Duration = Duration::from_millis(20);
 
 pub type Outcome = Result<Delivered, Refusal>;
 
@@ -26,12 +30,24 @@ type Waiting = Option<Weak<()>>;
 pub struct Clients(Arc<Mutex<Vec<Waiting>>>);
 
 impl Clients {
-    fn of(waiting: Waiting) -> Clients {
+    pub fn of(waiting: Waiting) -> Clients {
         Clients(Arc::new(Mutex::new(vec![waiting])))
     }
 
     fn join(&self, waiting: Waiting) {
         lock(&self.0).push(waiting);
+    }
+
+    /// Whether all of them leave within this time.
+    pub async fn leave_within(&self, time_max: Duration) -> bool {
+        let end = Instant::now() + time_max;
+        while !self.have_left() {
+            if Instant::now() >= end {
+                return false;
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        true
     }
 
     pub(super) fn have_left(&self) -> bool {

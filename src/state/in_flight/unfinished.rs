@@ -28,7 +28,7 @@ struct Table {
 
 impl Unfinished {
     /// The unfinished payments of this payer for this purchase.
-    pub(super) fn of(&self, purchase: (Address, Fingerprint)) -> Vec<PaymentKey> {
+    pub fn of(&self, purchase: (Address, Fingerprint)) -> Vec<PaymentKey> {
         let keys = lock(&self.0).by_purchase.get(&purchase).cloned();
         keys.unwrap_or_default()
     }

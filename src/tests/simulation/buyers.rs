@@ -16,7 +16,7 @@ use crate::outside::chance;
 use crate::store::credit_hash;
 use crate::tests::dice::Dice;
 use crate::tests::simulation::APP;
-use crate::tests::simulation::service::{Request, Service};
+use crate::tests::simulation::service::{Reading, Request, Service};
 use crate::tests::simulation::world::{Authorization, RENDERED, World};
 use crate::x402::eip3009::SecretKey;
 use crate::x402::encoding;
@@ -149,8 +149,6 @@ pub(super) struct Buyers {
     spent_credits: HashSet<String>,
     /// How often each buyer has wanted each purchase: it may be charged so often and no more, however often it signs.
     wanted: HashMap<(usize, Wish), usize>,
-    /// Purchases of buyers who have presented one authorization for several things: whose charge is whose is not told.
-    ambiguous: HashSet<(usize, Wish)>,
     dice: Dice,
 }
 
@@ -186,6 +184,7 @@ impl Message {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stay {
     LeavesAtOnce,
+    LeavesDuringSettlement,
     LosesTheAnswer,
     Reads,
 }
@@ -203,7 +202,6 @@ impl Buyers {
             goods: HashMap::new(),
             spent_credits: HashSet::new(),
             wanted: HashMap::new(),
-            ambiguous: HashSet::new(),
             dice,
         }
     }
@@ -255,7 +253,7 @@ impl Buyers {
         }
         for (purchase, charged) in charged {
             let wanted = self.wanted.get(&purchase).copied().unwrap_or(0);
-            if charged > wanted && !self.ambiguous.contains(&purchase) {
+            if charged > wanted && !truth.ambiguous.contains(&purchase) {
                 let (buyer, wish) = purchase;
                 truth.violations.push(format!(
                     "buyer {buyer} wanted {wish:?} {wanted} times and was charged {charged} times"
@@ -283,16 +281,19 @@ impl Buyers {
         let authorization = (payment.authorization.from, nonce);
         if is_contested {
             let same = |signed: &&mut Signed| signed.authorization == authorization;
+            let ambiguous = &mut self.world.truth().ambiguous;
             for signed in self.signed.iter_mut().filter(same) {
                 signed.is_contested = true;
-                self.ambiguous.insert((buyer, signed.wish));
+                ambiguous.insert((buyer, signed.wish));
             }
-            self.ambiguous.insert((buyer, wish));
+            ambiguous.insert((buyer, wish));
         }
         self.world.tell(format!(
             "  payment {} of buyer {buyer} for {wish:?}: {authorization:?}, contested: {is_contested}",
             self.signed.len()
         ));
+        let purchases = &mut self.world.truth().purchases;
+        purchases.insert(authorization, (buyer, wish));
         self.signed.push(Signed {
             buyer,
             wish,
@@ -317,6 +318,7 @@ impl Buyers {
             headers: Vec::new(),
             body: wish.body(),
             waiting: None,
+            reading: Reading::AtOnce,
         };
         let reply = service.ask(vec![request]).await.pop().flatten()?;
         if reply.status != 402 {
@@ -337,26 +339,28 @@ impl Buyers {
         messages: Vec<Message>,
     ) -> Vec<Option<u16>> {
         let mut requests = Vec::with_capacity(messages.len());
-        let mut stays = Vec::with_capacity(messages.len());
-        let is_waiting = Arc::new(());
+        let stays_here = Arc::new(());
         for message in &messages {
             let stay = self.stay();
             let mut request = self.request(message);
-            request.waiting = Some(match stay {
-                Stay::LeavesAtOnce => Weak::new(),
-                Stay::LosesTheAnswer | Stay::Reads => Arc::downgrade(&is_waiting),
+            request.waiting = Some(match (stay, self.of(message)) {
+                (Stay::LeavesAtOnce, _) => Weak::new(),
+                (Stay::LeavesDuringSettlement, Some(signed)) => {
+                    let authorization = self.signed[signed].authorization;
+                    let leaving = &mut self.world.truth().leaving;
+                    Arc::downgrade(leaving.entry(authorization).or_default())
+                }
+                _ => Arc::downgrade(&stays_here),
             });
+            request.reading = match stay {
+                Stay::LosesTheAnswer => Reading::Never,
+                _ if self.dice.percent(25) => Reading::Late,
+                _ => Reading::AtOnce,
+            };
             requests.push(request);
-            stays.push(stay);
         }
-        let mut replies = service.ask(requests).await;
-        for (reply, stay) in replies.iter_mut().zip(&stays) {
-            match (reply.as_mut().and_then(|reply| reply.on_sent.take()), stay) {
-                (Some(on_sent), Stay::Reads) => on_sent.call(),
-                (_, Stay::Reads) => {}
-                (_, Stay::LeavesAtOnce | Stay::LosesTheAnswer) => *reply = None,
-            }
-        }
+        let replies = service.ask(requests).await;
+        self.world.truth().leaving.clear();
         let statuses: Vec<Option<u16>> = replies
             .iter()
             .map(|reply| reply.as_ref().map(|reply| reply.status))
@@ -391,6 +395,7 @@ impl Buyers {
         let stay = match self.dice.below(12) {
             0 if !is_kind => Stay::LeavesAtOnce,
             1 if !is_kind => Stay::LosesTheAnswer,
+            2 if !is_kind => Stay::LeavesDuringSettlement,
             _ => Stay::Reads,
         };
         if stay != Stay::Reads {
@@ -406,6 +411,7 @@ impl Buyers {
             headers: vec![("payment-signature", header)],
             body: wish.body(),
             waiting: None,
+            reading: Reading::AtOnce,
         };
         if let Some(signed) = self.of(message) {
             // Whatever it was told before, its owner wants it to be taken now.
@@ -421,8 +427,8 @@ impl Buyers {
                 self.want_still(buyer, own);
             }
             if wish != own {
-                self.ambiguous.insert((buyer, own));
-                self.ambiguous.insert((buyer, wish));
+                let ambiguous = &mut self.world.truth().ambiguous;
+                ambiguous.extend([(buyer, own), (buyer, wish)]);
             }
         }
         match message {
@@ -439,6 +445,7 @@ impl Buyers {
                 headers: vec![("x-service-retry-credit", credit.clone())],
                 body: wish.body(),
                 waiting: None,
+                reading: Reading::AtOnce,
             },
         }
     }

@@ -34,7 +34,7 @@ use crate::state::sample::SamplePage;
 use crate::store::{Due, DueKind, Settings, StoreError};
 use crate::tests::dice::Dice;
 use crate::tests::disk::{Disk, Faults};
-use crate::tests::simulation::world::{Authorization, World};
+use crate::tests::simulation::world::{Authorization, DELAY, World};
 
 pub(super) const SETTINGS: Settings = Settings {
     cache_bytes: 1024 * 1024,
@@ -55,6 +55,7 @@ pub(super) struct Service {
     pub(super) app: Shared,
     disk: Disk,
     clock: Clock,
+    world: Arc<World>,
 }
 
 /// The settings of a history.
@@ -127,6 +128,7 @@ impl Service {
             app: Arc::new(app),
             disk,
             clock,
+            world: world.clone(),
         };
         let begun = async {
             offers::note_terms(&service.app).await?;
@@ -139,7 +141,7 @@ impl Service {
         }
     }
 
-    /// Several requests at once; `None` for those that a loss of power has left without an answer.
+    /// Several requests at once; `None` for those whose buyer has no answer: it left or lost it, or the power failed.
     pub(super) async fn ask(&self, requests: Vec<Request>) -> Vec<Option<Reply>> {
         let running: Vec<_> = requests
             .into_iter()
@@ -148,14 +150,29 @@ impl Service {
                     .iter()
                     .find(|row| row.method == Method::Post && row.path == request.path)
                     .expect("a row of the table");
+                let (waiting, reading) = (request.waiting.clone(), request.reading);
                 let call = request.call(row.path);
-                tokio::spawn((row.handler)(self.app.clone(), call))
+                let (app, disk, world) = (self.app.clone(), self.disk.clone(), self.world.clone());
+                tokio::spawn(async move {
+                    let mut reply = (row.handler)(app, call).await;
+                    if reading == Reading::Late {
+                        tokio::time::sleep(DELAY).await;
+                    }
+                    let has_left = waiting.is_some_and(|waiting| waiting.upgrade().is_none());
+                    if disk.is_cut() || has_left || reading == Reading::Never {
+                        return None;
+                    }
+                    world.truth().note_received(&reply);
+                    if let Some(on_sent) = reply.on_sent.take() {
+                        on_sent.call();
+                    }
+                    Some(reply)
+                })
             })
             .collect();
         let mut replies = Vec::with_capacity(running.len());
         for run in running {
-            let reply = run.await.expect("no handler panics");
-            replies.push((!self.disk.is_cut()).then_some(reply));
+            replies.push(run.await.expect("no handler panics"));
         }
         replies
     }
@@ -317,6 +334,15 @@ pub(super) fn shifted(now: UnixSeconds, ahead: i64) -> UnixSeconds {
     UnixSeconds(now.0.saturating_add_signed(ahead))
 }
 
+/// What comes of an answer on its way to a buyer who waits for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    AtOnce,
+    Late,
+    /// It is lost.
+    Never,
+}
+
 /// A POST of JSON.
 #[derive(Clone, Debug)]
 pub(super) struct Request {
@@ -325,6 +351,7 @@ pub(super) struct Request {
     pub(super) body: String,
     /// Alive as long as the buyer waits.
     pub(super) waiting: Option<Weak<()>>,
+    pub(super) reading: Reading,
 }
 
 impl Request {

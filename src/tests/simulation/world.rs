@@ -3,13 +3,13 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::domain::evm::{Address, Network, Nonce, TransactionHash};
 use crate::domain::time::UnixSeconds;
+use crate::http::Reply;
 use crate::outside::chain::{self, ChainError, Fate, Inquiry};
 use crate::outside::facilitator::{self, CallError};
 use crate::outside::render::job::{Facts, FailureKind, Pictured, Settled};
@@ -19,6 +19,8 @@ use crate::sandbox::ledger::Ledger;
 use crate::sync::lock;
 use crate::tests::dice::Dice;
 use crate::tests::disk::Disk;
+use crate::tests::simulation::buyers::Wish;
+use crate::x402::payer::decode_settlement;
 
 /// What the chain lets happen once.
 pub(super) type Authorization = (Address, Nonce);
@@ -26,8 +28,8 @@ pub(super) type Authorization = (Address, Nonce);
 /// What only a browser shows of a page whose text is made by a script.
 pub(super) const RENDERED: &str = "The harbour as a script shows it at";
 
-/// Of some verifications.
-const DELAY: Duration = Duration::from_millis(5);
+/// Of some calls, and of some answers on their way.
+pub(super) const DELAY: Duration = Duration::from_millis(5);
 /// Blocks take a while to be deep enough, in seconds.
 const DEPTH_SECONDS: u64 = 10;
 /// And an authorization's end is believed a while after it.
@@ -51,7 +53,17 @@ pub(super) struct Truth {
     ended_otherwise: HashMap<Authorization, Fate>,
     /// Its buyer was told by a 402 that it was not taken, and has not presented it since.
     pub(super) turned_down: HashSet<Authorization>,
+    /// What each was signed for, and by whom.
+    pub(super) purchases: HashMap<Authorization, (usize, Wish)>,
+    /// Purchases of buyers who have presented one authorization for several things: whose charge is whose is not told.
+    pub(super) ambiguous: HashSet<(usize, Wish)>,
+    /// The transactions whose goods a buyer has read.
+    received: HashSet<String>,
+    /// The service's clock may be so far ahead that answers are forgotten before their time.
+    pub(super) forgets: bool,
     pub(super) told: HashMap<Authorization, Value>,
+    /// The connections of buyers who leave when their payment is sent for settlement.
+    pub(super) leaving: HashMap<Authorization, Arc<()>>,
     pub(super) violations: Vec<String>,
     /// What was done and answered, for anyone who has to understand a violation.
     pub(super) story: Vec<String>,
@@ -110,7 +122,12 @@ impl World {
                 moved: HashMap::new(),
                 ended_otherwise: HashMap::new(),
                 turned_down: HashSet::new(),
+                purchases: HashMap::new(),
+                ambiguous: HashSet::new(),
+                received: HashSet::new(),
+                forgets: false,
                 told: HashMap::new(),
+                leaving: HashMap::new(),
                 violations: Vec::new(),
                 story: Vec::new(),
                 seen: HashMap::new(),
@@ -135,22 +152,32 @@ impl World {
     pub(super) fn facilitator(self: &Arc<Self>, disk: &Disk) -> facilitator::Fake {
         let (world, disk) = (self.clone(), disk.clone());
         Arc::new(move |operation, body| {
-            // What is asked at the same time may be answered in any order.
-            if operation == "verify" && Dice::of(world.seed, body).percent(15) {
-                thread::sleep(DELAY);
-            }
-            let mut truth = world.truth();
-            if disk.is_cut() {
-                return Err(CallError::Unreachable("no power".to_owned()));
-            }
-            let asked: Value = serde_json::from_slice(body).unwrap_or_default();
-            let authorization = authorization(&asked);
-            let mut dice = truth.dice(world.seed, operation, &authorization.1.0);
-            match operation {
-                "verify" => truth.verify(body, &authorization, &mut dice),
-                "settle" => truth.settle(body, &asked, authorization, &disk, &mut dice),
-                _ => Ok(truth.honest(operation, body)),
-            }
+            let (world, disk) = (world.clone(), disk.clone());
+            let (operation, body) = (operation.to_owned(), body.to_vec());
+            Box::pin(async move {
+                // What is asked at the same time may be answered in any order.
+                let pauses_of_100 = if operation == "settle" { 40 } else { 15 };
+                if Dice::of(world.seed, &body).percent(pauses_of_100) {
+                    tokio::time::sleep(DELAY).await;
+                }
+                let mut truth = world.truth();
+                if disk.is_cut() {
+                    return Err(CallError::Unreachable("no power".to_owned()));
+                }
+                let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
+                let authorization = authorization(&asked);
+                let mut dice = truth.dice(world.seed, &operation, &authorization.1.0);
+                match operation.as_str() {
+                    "verify" => truth.verify(&body, &authorization, &mut dice),
+                    "settle" => {
+                        if truth.leaving.remove(&authorization).is_some() {
+                            truth.see("a buyer leaves during its settlement");
+                        }
+                        truth.settle(&body, &asked, authorization, &disk, &mut dice)
+                    }
+                    _ => Ok(truth.honest(&operation, &body)),
+                }
+            })
         })
     }
 
@@ -420,6 +447,7 @@ impl Truth {
             let asked: Value = serde_json::from_slice(body).unwrap_or_default();
             let value = &asked["paymentPayload"]["payload"]["authorization"]["value"];
             self.see("settlement");
+            self.check_nothing_is_owed(authorization);
             self.moved.insert(
                 authorization,
                 Moved {
@@ -433,6 +461,33 @@ impl Truth {
             );
         }
         (status, answer)
+    }
+
+    /// No buyer is charged for a purchase while the goods of an earlier charge for it have not been received.
+    fn check_nothing_is_owed(&mut self, charged: Authorization) {
+        let Some(purchase) = self.purchases.get(&charged) else {
+            return;
+        };
+        if self.forgets || self.ambiguous.contains(purchase) {
+            return;
+        }
+        let is_same = |other: &Authorization| self.purchases.get(other) == Some(purchase);
+        let mut earlier = self.moved.iter().filter(|(other, _)| is_same(other));
+        if earlier.any(|(_, moved)| !self.received.contains(&moved.transaction)) {
+            let (buyer, wish) = purchase;
+            self.violations.push(format!(
+                "buyer {buyer} is charged for {wish:?} while an earlier charge for it is owed"
+            ));
+        }
+    }
+
+    /// An answer has reached its buyer.
+    pub(super) fn note_received(&mut self, reply: &Reply) {
+        let header = reply.headers.get("payment-response");
+        let settlement = header.and_then(|value| decode_settlement(value.to_str().ok()?));
+        if let (200, Some(settlement)) = (reply.status, settlement) {
+            self.received.insert(settlement.transaction);
+        }
     }
 
     fn fate(&mut self, inquiry: &Inquiry, now: UnixSeconds) -> Fate {

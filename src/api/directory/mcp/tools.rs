@@ -178,7 +178,7 @@ pub async fn call(app: &Shared, call: &Call, asked: Asking) -> Result<ToolResult
             request_id: &inner.request_id,
             pattern: Some(row.path),
             accepts_html: false,
-            is_paid,
+            payment: None,
         },
     };
     let reply = match admission::admit(app, row, &arrived) {

@@ -155,7 +155,7 @@ async fn look_for_end(app: &Shared, key: &str) -> Result<(), Refusal> {
 }
 
 async fn purge(app: &Shared, id: &str) -> Result<(), Refusal> {
-    operator::purge(&app.store, id).await.map(drop)
+    operator::purge(&app.store, id, app.now()).await.map(drop)
 }
 
 async fn list(app: &Shared, id: &str, is_approved: bool) -> Result<(), Refusal> {
