@@ -202,6 +202,7 @@ fn refunds() -> Markup {
             li.pass { strong { "Too few sources of an Evidence Bundle can be read." } p { (READ_RULE) " The response lists those that can." } }
             li.pass { strong { "An outage on our side or the target’s." } p { "Response 503 with a retry credit, which holds your payment for up to 15 minutes. Retries are free. If you do not retry, you pay nothing." } }
             li.pass { strong { "The connection breaks after you paid." } p { "Send the same request with the same payment within 15 minutes: you get the cached response and are not charged again." } }
+            li.pass { strong { "You send two requests for one purchase at once." } p { "They are settled one after the other. Close the second when the first is answered, and only the first is charged." } }
             li.pass { strong { "The settlement outcome is unknown." } p { "Response 503. Do not sign a new payment: we look up the outcome on chain. Either you get your response, or you were never charged." } }
             li.warn { strong { "The response is not what you hoped for." } p { "A conversion reproduces the page as it is, and a report may say “not stated”. Both are valid deliveries and are not refunded." } }
             li.warn { strong { "The response is clearly defective." } p { "Write to us within 30 days with the " code { "X-Request-Id" } " or the report’s identifier. We return the payment to the address that paid." } }
