@@ -1,6 +1,8 @@
 //! Markdown without its links, images or tables. Works on what the converter writes and what people write much like it;
 //! code is left as it is.
 
+use std::collections::VecDeque;
+
 /// What is left out.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Omitted {
@@ -14,6 +16,10 @@ pub struct Omitted {
 const DEPTH_MAX: usize = 16;
 /// How far the end of a bracket or of code is looked for, in bytes: bounds the work on a text of brackets alone.
 const REACH_BYTES: usize = 8 * 1024;
+/// The same for the end of an address with its title.
+const ADDRESS_REACH_BYTES: usize = 2 * 1024;
+/// Longer marks of lists and quotes at the beginning of a line are text.
+const MARKS_BYTES_MAX: usize = 64;
 
 /// The text without what is omitted. Links become their text; an address alone in angle brackets, an image and a table
 /// leave nothing.
@@ -104,6 +110,12 @@ fn says(line: &str) -> bool {
 
 fn inline(text: &str, omitted: Omitted, depth: usize) -> String {
     let mut out = String::with_capacity(text.len());
+    let closings = closings(text);
+    // Where the bracket closes that opens at a place of the text, counted from there.
+    let closing = |open: usize| {
+        let found = closings.binary_search_by_key(&open, |&(open, _)| open);
+        found.ok().map(|found| closings[found].1 - open)
+    };
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
         let rest = &text[at..];
@@ -118,8 +130,8 @@ fn inline(text: &str, omitted: Omitted, depth: usize) -> String {
                 out.push_str(&rest[..length]);
                 length
             }
-            '!' if rest.starts_with("![") => image(rest, omitted, &mut out),
-            '[' => link(rest, omitted, depth, &mut out),
+            '!' if rest.starts_with("![") => image(rest, closing(at + 1), omitted, &mut out),
+            '[' => link(rest, closing(at), (omitted, depth), &mut out),
             '<' if omitted.links => match address_length(rest) {
                 Some(length) => length,
                 None => {
@@ -137,8 +149,8 @@ fn inline(text: &str, omitted: Omitted, depth: usize) -> String {
     out
 }
 
-fn image(rest: &str, omitted: Omitted, out: &mut String) -> usize {
-    let end = closing_bracket(&rest[1..]).map(|end| end + 2);
+fn image(rest: &str, closing: Option<usize>, omitted: Omitted, out: &mut String) -> usize {
+    let end = closing.map(|end| end + 2);
     let end = end.and_then(|end| Some(end + target_length(&rest[end..])?));
     match end {
         Some(end) => {
@@ -156,8 +168,13 @@ fn image(rest: &str, omitted: Omitted, out: &mut String) -> usize {
     }
 }
 
-fn link(rest: &str, omitted: Omitted, depth: usize, out: &mut String) -> usize {
-    let target = closing_bracket(rest).and_then(|end| {
+fn link(
+    rest: &str,
+    closing: Option<usize>,
+    (omitted, depth): (Omitted, usize),
+    out: &mut String,
+) -> usize {
+    let target = closing.and_then(|end| {
         let length =
             target_length(&rest[end + 1..]).or_else(|| reference_length(&rest[end + 1..]))?;
         Some((end, end + 1 + length))
@@ -184,10 +201,9 @@ fn link(rest: &str, omitted: Omitted, depth: usize, out: &mut String) -> usize {
 
 /// The text of a link in place of the link. At the beginning of a line it must not become a mark of that line.
 fn push_text(out: &mut String, label: &str) {
-    let line = out.rsplit('\n').next().unwrap_or_default();
-    let begins_line = line
-        .trim_start_matches(['>', ' ', '-', '*', '+'])
-        .is_empty();
+    let tail = out.ceil_char_boundary(out.len().saturating_sub(MARKS_BYTES_MAX));
+    let before = out[tail..].trim_end_matches(['>', ' ', '-', '*', '+']);
+    let begins_line = before.ends_with('\n') || (before.is_empty() && tail == 0);
     let trimmed = label.trim_start();
     if begins_line && label.len() == trimmed.len() {
         let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
@@ -230,34 +246,43 @@ fn reach(text: &str) -> &str {
     &text[..text.floor_char_boundary(REACH_BYTES.min(text.len()))]
 }
 
-/// Where the bracket closes that the text begins with.
-fn closing_bracket(text: &str) -> Option<usize> {
-    let text = reach(text);
-    let (mut depth, mut at) = (0_usize, 0);
-    while let Some(&byte) = text.as_bytes().get(at) {
+fn address_reach(text: &str) -> &str {
+    &text[..text.floor_char_boundary(ADDRESS_REACH_BYTES.min(text.len()))]
+}
+
+/// Where the brackets open and close that an address or a label follows, in one pass.
+fn closings(text: &str) -> Vec<(usize, usize)> {
+    let bytes = text.as_bytes();
+    let (mut open, mut closed, mut at) = (VecDeque::new(), Vec::new(), 0);
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'[' => open.push_back(at),
+            b']' => {
+                let opened = open.pop_back();
+                if let Some(opened) = opened
+                    && matches!(bytes.get(at + 1), Some(b'(' | b'['))
+                {
+                    closed.push((opened, at));
+                }
+            }
+            _ => {}
+        }
         at += match byte {
             b'\\' => 2,
             b'`' => code_length(&text[at..]),
-            b'[' => {
-                depth += 1;
-                1
-            }
-            b']' => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(at);
-                }
-                1
-            }
             _ => 1,
         };
+        while open.front().is_some_and(|open| at - open > REACH_BYTES) {
+            open.pop_front();
+        }
     }
-    None
+    closed.sort_unstable();
+    closed
 }
 
 /// The length of `(address "title")`.
 fn target_length(text: &str) -> Option<usize> {
-    let text = reach(text);
+    let text = address_reach(text);
     let bytes = text.as_bytes();
     if bytes.first() != Some(&b'(') {
         return None;
@@ -305,13 +330,13 @@ fn target_length(text: &str) -> Option<usize> {
 fn reference_length(text: &str) -> Option<usize> {
     let end = text
         .strip_prefix('[')
-        .and_then(|rest| reach(rest).find([']', '\n']))?;
+        .and_then(|rest| address_reach(rest).find([']', '\n']))?;
     (text.as_bytes().get(end + 1) == Some(&b']')).then_some(end + 2)
 }
 
 /// The length of `<https://…>` and the like.
 fn address_length(text: &str) -> Option<usize> {
-    let end = reach(text).find('>')?;
+    let end = address_reach(text).find('>')?;
     let inner = &text[1..end];
     let (scheme, _) = inner.split_once(':')?;
     let is_scheme = (2..=32).contains(&scheme.len())

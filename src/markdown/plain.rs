@@ -10,7 +10,7 @@ use url::Url;
 
 use super::escape::{longest_backtick_run, push_destination};
 use super::inline::Writer;
-use super::links::Links;
+use super::links::{Links, URL_BYTES_MAX};
 use super::render::push_escaped_line;
 use super::{Heading, LINKS_MAX, Link};
 
@@ -215,7 +215,7 @@ fn code_span(text: &str) -> usize {
     run
 }
 
-/// A link definition's label is shorter (CommonMark 4.7).
+/// The label of a link definition is shorter (CommonMark 4.7), and so is a link's text that is listed.
 const LABEL_BYTES_MAX: usize = 1_000;
 
 /// Whether the line so far is the beginning of a link definition.
@@ -410,12 +410,16 @@ fn collect_links(line: &str, base: &Url, links: &mut Vec<Link>) {
         let href = after[..end].trim_matches(['<', '>']);
         let text = before[open + 1..].trim();
         let is_image = before[..open].ends_with('!');
-        if is_image || text.is_empty() || href.is_empty() || href.starts_with('#') {
+        let is_long = href.len() > URL_BYTES_MAX || text.len() > LABEL_BYTES_MAX;
+        if is_long || is_image || text.is_empty() || href.is_empty() || href.starts_with('#') {
             continue;
         }
         let Ok(url) = base.join(href) else { continue };
         let url = String::from(url);
-        if url.starts_with("http") && !links.iter().any(|link| link.url == url) {
+        if url.len() <= URL_BYTES_MAX
+            && url.starts_with("http")
+            && !links.iter().any(|link| link.url == url)
+        {
             links.push(Link {
                 text: text.to_owned(),
                 url,

@@ -442,10 +442,11 @@ impl<'a> Scan<'a> {
         let first = self.layout.pieces.len();
         let found = sentences(self.text, range.start + indent..range.end);
         let mut start = range.start;
+        let mut marks = Marks::from(start);
         for (number, sentence) in found.iter().enumerate() {
             let is_last = number + 1 == found.len();
             let end = if is_last { range.end } else { sentence.end };
-            if !is_last && !is_closed(&self.text[start..end]) {
+            if !is_last && !marks.are_closed_at(self.text.as_bytes(), end) {
                 continue;
             }
             let is_first = self.layout.pieces.len() == first;
@@ -459,6 +460,7 @@ impl<'a> Scan<'a> {
             start = found
                 .get(number + 1)
                 .map_or(end, |next| next.start.max(end));
+            marks = Marks::from(start);
         }
         // Marks alone, such as a row of asterisks.
         if self.layout.pieces.len() == first && !range.is_empty() {
@@ -477,34 +479,53 @@ fn fence(line: &str) -> Option<(u8, usize)> {
     (opens && !is_span).then_some((mark, length))
 }
 
-/// Whether a piece of a line closes the emphasis, code, brackets and links that it opens, as far as counting tells.
-fn is_closed(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let (mut runs, mut brackets, mut at) = ([0_usize; 4], 0_i64, 0);
-    while let Some(&byte) = bytes.get(at) {
-        let start = at;
-        at += 1;
-        match byte {
-            b'\\' => at += 1,
-            b'[' | b'(' => brackets += 1,
-            b']' | b')' => brackets -= 1,
-            b'*' | b'`' | b'~' | b'_' => {
-                at += bytes[at..]
-                    .iter()
-                    .take_while(|&&other| other == byte)
-                    .count();
-                let is_letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
-                let before = start.checked_sub(1).and_then(|before| bytes.get(before));
-                // An underscore between letters is one of them.
-                if byte != b'_' || !(is_letter(before) && is_letter(bytes.get(at))) {
-                    let kind = b"*`~_".iter().position(|other| *other == byte);
-                    runs[kind.unwrap_or_default()] += 1;
-                }
-            }
-            _ => {}
+/// The marks of a piece of a line, read once however often its end is moved.
+struct Marks {
+    start: usize,
+    at: usize,
+    /// Runs of each of `*`, `` ` ``, `~` and `_`.
+    runs: [usize; 4],
+    brackets: i64,
+}
+
+impl Marks {
+    fn from(start: usize) -> Marks {
+        Marks {
+            start,
+            at: start,
+            runs: [0; 4],
+            brackets: 0,
         }
     }
-    brackets <= 0 && runs.iter().all(|count| count.is_multiple_of(2))
+
+    /// Whether the piece up to `end` closes the emphasis, code, brackets and links that it opens, as far as counting tells.
+    fn are_closed_at(&mut self, text: &[u8], end: usize) -> bool {
+        let bytes = &text[..end];
+        while let Some(&byte) = bytes.get(self.at) {
+            let start = self.at;
+            self.at += 1;
+            match byte {
+                b'\\' => self.at += 1,
+                b'[' | b'(' => self.brackets += 1,
+                b']' | b')' => self.brackets -= 1,
+                b'*' | b'`' | b'~' | b'_' => {
+                    self.at += bytes[self.at..]
+                        .iter()
+                        .take_while(|&&other| other == byte)
+                        .count();
+                    let is_letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+                    let before = (start > self.start).then(|| &bytes[start - 1]);
+                    // An underscore between letters is one of them.
+                    if byte != b'_' || !(is_letter(before) && is_letter(bytes.get(self.at))) {
+                        let kind = b"*`~_".iter().position(|other| *other == byte);
+                        self.runs[kind.unwrap_or_default()] += 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.brackets <= 0 && self.runs.iter().all(|count| count.is_multiple_of(2))
+    }
 }
 
 #[cfg(test)]
