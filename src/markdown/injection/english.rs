@@ -30,8 +30,19 @@ const LANGUAGE: &[&str] = &["language"];
 const FREED: &[&str] = &["dan", "unrestricted", "jailbroken"];
 const AIMS: &[&str] = &["instructions", "objective"];
 
+const AGENTS: &[&str] = &["agent", "agents", "assistant", "assistants"];
+const OPERATOR: &[&str] = &["operator", "principal"];
+const ANSWERING: &[&str] = &["answering", "responding", "replying"];
+const MEMORY: &[&str] = &["memory"];
+const PAYING: &[&str] = &["paying", "transferring"];
+/// Of a marker of a chat model.
+const MARKED: &[&str] = &["inst"];
+
 /// Every pattern of this list has one of these as a step.
-pub(super) const ANCHORS: &[&[&str]] = &[IGNORE, ORDERS, MODELS, USER, LANGUAGE, FREED, AIMS];
+pub(super) const ANCHORS: &[&[&str]] = &[
+    IGNORE, ORDERS, MODELS, USER, LANGUAGE, FREED, AIMS, AGENTS, OPERATOR, ANSWERING, MEMORY,
+    PAYING, MARKED,
+];
 
 pub(super) const PATTERNS: &[Pattern] = &[
     strong(
@@ -151,7 +162,63 @@ pub(super) const PATTERNS: &[Pattern] = &[
         3,
     ),
     strong(&[&["you"], &["are"], &["now"], FREED], 2),
-    strong(&[&["your"], &["new"], AIMS, &["is", "are"], &["to"]], 1),
+    strong(
+        &[
+            &["to", "for"],
+            &["the", "any", "all", "every"],
+            AGENTS,
+            &[
+                "reading",
+                "processing",
+                "parsing",
+                "summarizing",
+                "summarising",
+            ],
+            &["this", "it"],
+        ],
+        1,
+    ),
+    strong(
+        &[&["as"], &["an"], &["ai", "llm"], &["reading"], &["this"]],
+        1,
+    ),
+    strong(
+        &[
+            &["your"],
+            OPERATOR,
+            &[
+                "approved",
+                "authorized",
+                "authorised",
+                "consented",
+                "agreed",
+            ],
+        ],
+        2,
+    ),
+    strong(
+        &[
+            &["do"],
+            &["not"],
+            &["report", "tell", "mention", "disclose"],
+            &["to"],
+            &["your"],
+            &["user", "operator"],
+        ],
+        5,
+    ),
+    strong(&[&["before"], ANSWERING, &["fetch", "visit"]], 1),
+    strong(
+        &[
+            &["copy", "save", "store", "write"],
+            &["this"],
+            &["in", "into", "to"],
+            &["your"],
+            MEMORY,
+        ],
+        0,
+    ),
+    strong(&[&["retry", "continue", "proceed"], &["by"], PAYING], 0),
     weak(
         &[
             MODELS,

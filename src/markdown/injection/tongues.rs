@@ -18,6 +18,7 @@ const ITALIAN_ORDERS: &[&str] = &["istruzioni", "indicazioni"];
 const PORTUGUESE_ORDERS: &[&str] = &["instruções", "orientações"];
 const DUTCH_ORDERS: &[&str] = &["instructies", "opdrachten"];
 const POLISH_ORDERS: &[&str] = &["instrukcje", "polecenia"];
+const ARABIC_ORDERS: &[&str] = &["التعليمات", "الأوامر"];
 const RUSSIAN_ORDERS: &[&str] = &["инструкции", "указания", "команды"];
 
 /// Every pattern of this list has one of these as a step.
@@ -33,6 +34,7 @@ pub(super) const ANCHORS: &[&[&str]] = &[
     DUTCH_ORDERS,
     POLISH_ORDERS,
     RUSSIAN_ORDERS,
+    ARABIC_ORDERS,
 ];
 
 pub(super) const PATTERNS: &[Pattern] = &[
@@ -135,6 +137,11 @@ pub(super) const PATTERNS: &[Pattern] = &[
         ],
         2,
     ),
+    // Arabic
+    strong(
+        &[&["تجاهل", "تجاهلوا"], ARABIC_ORDERS, &["السابقة", "أعلاه"]],
+        2,
+    ),
 ];
 
 /// For languages that set no spaces: two parts near each other.
@@ -165,9 +172,12 @@ pub(super) const PAIRS: [(&[&str], &[&str]); 3] = [
     (
         &[
             "이전 지시",
+            "이전 지침",
             "이전의 지시",
+            "이전의 지침",
             "앞의 지시",
             "모든 지시",
+            "모든 지침",
             "시스템 프롬프트",
         ],
         &["무시", "잊"],
@@ -176,10 +186,13 @@ pub(super) const PAIRS: [(&[&str], &[&str]); 3] = [
 pub(super) const PAIR_CHARACTERS: usize = 12;
 
 /// How chat models mark who speaks. On a page they are either documentation or an attempt.
-pub(super) const MARKERS: [&str; 6] = [
+pub(super) const MARKERS: [&str; 8] = [
     "<|im_start|>",
     "<|im_end|>",
-    "[/inst]",
+    "[inst]",
+    // In markdown.
+    "[inst\\]",
+    "[/inst",
     "<|system|>",
     "<<sys>>",
     "<|start_header_id|>",
