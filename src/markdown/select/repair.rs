@@ -2,6 +2,7 @@
 //! without its title. Reads the outline, and of probabilities only how far a table is from being kept.
 
 use super::super::outline::{Block, Kind, NodeId, Outline, PAGE, Role, Shape};
+use super::super::tag::Tag;
 
 /// The most blocks of each kind that are taken in between two kept ones.
 const CODE_BLOCKS_MAX: usize = 4;
@@ -27,6 +28,7 @@ pub(super) fn repair(
 ) {
     keep_grids(outline, chances, threshold, is_kept);
     keep_whole(outline, is_kept);
+    keep_terms(outline, is_kept);
     keep_title(outline, is_kept, title);
     close_gaps(outline, is_kept);
 }
@@ -271,6 +273,48 @@ fn keep_whole(outline: &Outline, is_kept: &mut [bool]) {
     }
 }
 
+/// A definition without its term says nothing of anything: where some of it is kept, so are the terms before it.
+fn keep_terms(outline: &Outline, is_kept: &mut [bool]) {
+    let is_term = |node: NodeId| outline.node(node).tag == Tag::Term;
+    if !outline.nodes.iter().any(|node| node.tag == Tag::Term) {
+        return;
+    }
+    let mut holds_kept = vec![false; outline.nodes.len()];
+    for (block, _) in outline.blocks.iter().zip(&*is_kept).filter(|pair| *pair.1) {
+        holds_kept[block.node as usize] = true;
+    }
+    for id in (1..outline.nodes.len()).rev() {
+        holds_kept[outline.nodes[id].parent as usize] |= holds_kept[id];
+    }
+    // By parent, from the end: whether the definitions behind this place hold what is kept, and whether a term stood last.
+    let mut behind = vec![(false, false); outline.nodes.len()];
+    let mut is_needed = vec![false; outline.nodes.len()];
+    for (id, node) in outline.nodes.iter().enumerate().skip(1).rev() {
+        let (is_defined, after_term) = &mut behind[node.parent as usize];
+        match node.tag {
+            Tag::Term => (is_needed[id], *after_term) = (*is_defined, true),
+            Tag::Definition => {
+                *is_defined = holds_kept[id] || (*is_defined && !*after_term);
+                *after_term = false;
+            }
+            _ => {}
+        }
+    }
+    for (at, block) in outline.blocks.iter().enumerate() {
+        let parent = outline.node(block.node).parent;
+        let term = [block.node, parent].into_iter().find(|&node| is_term(node));
+        // A definition that begins with a heading has said it.
+        let term = term.filter(|_| {
+            !outline
+                .blocks
+                .get(at + 1)
+                .is_some_and(|next| next.kind.is_heading())
+        });
+        is_kept[at] |=
+            term.is_some_and(|term| is_needed[term as usize] && !is_apart(outline, term));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::{kept_by, outline};
@@ -322,5 +366,26 @@ mod tests {
         let data = "<table><tr><td>alice<td>Monday<tr><td>bob<td>Tuesday</table>";
         let page = format!("<table><tr><td>{article}{data}<td>Menu</table>");
         assert_eq!(kept(&page).len(), 9);
+    }
+
+    /// Of a law's numbered list the short numbers were lost, and of a glossary some terms.
+    #[test]
+    fn a_definition_keeps_its_terms() {
+        let kept = |html: &str| kept_by(keep_terms, html);
+        let pair = |term: &str, text: &str| format!("<dt>{term}<dd><div>{text}</div>");
+        let list = [
+            pair("1.", "The gate."),
+            pair("2.", "The fence."),
+            pair("3.", "A gate."),
+        ];
+        assert_eq!(
+            kept(&format!("<dl>{}</dl>", list.concat())),
+            ["**1.**", "The gate.", "**3.**", "A gate."]
+        );
+        // Several terms of one definition, and several definitions of one term.
+        let several = "<dl><dt>a<dt>b<dd>The wall.<dd>The gate.<dt>c<dd>The hedge.</dl>";
+        assert_eq!(kept(several), ["**a**", "**b**", "The gate."]);
+        let inner = format!("<dl><dt>1.<dd>Either<dl>{}</dl></dl>", pair("a)", "a gate"));
+        assert_eq!(kept(&inner), ["**1.**", "**a)**", "a gate"]);
     }
 }
