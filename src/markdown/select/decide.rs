@@ -15,6 +15,7 @@ use super::notes;
 use super::reference;
 use super::repair::repair;
 use super::shares;
+use super::siblings;
 use super::voices::Voices;
 
 /// Text of at least so many words is kept once.
@@ -50,6 +51,9 @@ pub(super) fn decide(
     let is_whole = reference::keep_whole(outline, hints, said_title, &mut is_kept);
     let comments = comments::under_article(outline, hints, &is_kept, said_title);
     repair(outline, chances, threshold, &mut is_kept, title);
+    if !hints.is_talk {
+        siblings::keep_alike_parts(outline, &mut is_kept);
+    }
     for (is_kept, is_comment) in is_kept.iter_mut().zip(comments) {
         if is_comment {
             *is_kept = include_comments;

@@ -20,6 +20,7 @@ mod reference;
 mod repair;
 mod scale;
 mod shares;
+mod siblings;
 pub(super) mod training;
 pub(super) mod voices;
 
