@@ -77,6 +77,7 @@ pub(super) fn decide(
         comments::drop_last_label(outline, &mut is_kept);
     }
     images::keep_images(outline, &mut is_kept);
+    images::keep_captions(outline, &mut is_kept);
     drop_consent(outline, &mut is_kept);
     let mut kept: Vec<usize> = (0..blocks.len()).filter(|&at| is_kept[at]).collect();
     if kept.is_empty() {

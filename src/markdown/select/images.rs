@@ -1,7 +1,8 @@
 //! Keeps the pictures between what is kept: they have no words that the model could judge. Which of them only decorate was
 //! said by their attributes, before they came into the outline.
 
-use super::super::outline::{Block, Kind, Outline};
+use super::super::outline::{Block, Kind, NodeId, Outline, PAGE};
+use super::super::tag::Tag;
 use super::repair::is_apart;
 
 /// What stands between two kept blocks beside pictures is a caption, a byline or a button; with more words it is something
@@ -62,6 +63,43 @@ pub(super) fn keep_images(outline: &Outline, is_kept: &mut [bool]) {
     }
 }
 
+/// A caption stands so near to its picture: in blocks, and in elements around the picture up to the figure.
+const CAPTION_BLOCKS: usize = 3;
+const FIGURE_HOPS_MAX: usize = 4;
+
+/// Keeps the `<figcaption>` of a kept picture.
+pub(super) fn keep_captions(outline: &Outline, is_kept: &mut [bool]) {
+    let blocks = &outline.blocks;
+    let is_caption = |node: &NodeId| outline.node(*node).tag == Tag::FigureCaption;
+    let is_pictured = |at: usize, figure: NodeId| {
+        let near = at.saturating_sub(CAPTION_BLOCKS)..blocks.len().min(at + 1 + CAPTION_BLOCKS);
+        let mut pictures = near.filter(|&at| is_kept[at] && is_image(outline, &blocks[at]));
+        pictures.any(|at| {
+            let mut node = blocks[at].node;
+            (0..FIGURE_HOPS_MAX).any(|_| {
+                let is_around = node == figure;
+                node = outline.node(node).parent;
+                is_around
+            })
+        })
+    };
+    let found: Vec<usize> = (0..blocks.len())
+        .filter(|&at| {
+            let node = blocks[at].node;
+            let mut caption = [node, outline.node(node).parent].into_iter();
+            let figure = caption
+                .find(is_caption)
+                .map(|node| outline.node(node).parent);
+            let is_short = (1..=GAP_WORDS_MAX).contains(&blocks[at].words);
+            let figure = figure.filter(|figure| is_short && !is_kept[at] && *figure != PAGE);
+            figure.is_some_and(|figure| is_pictured(at, figure) && !is_apart(outline, node))
+        })
+        .collect();
+    for at in found {
+        is_kept[at] = true;
+    }
+}
+
 /// Whether the name of a picture's file says that it only decorates.
 fn decorates(markdown: &str) -> bool {
     let image = markdown.split("](").nth(1).unwrap_or_default();
@@ -102,6 +140,41 @@ mod tests {
         assert_eq!(kept(&format!("<nav>{image}</nav>")), 0);
         assert_eq!(
             kept_by(keep_images, &format!("{image}{text}{image}")).len(),
+            1
+        );
+    }
+
+    /// Captions of a few words were dropped, and their pictures said nothing without them.
+    #[test]
+    fn a_caption_follows_its_picture() {
+        let text = "<p>The gate squeaks whenever the wind turns to the north.</p>";
+        let kept = |figure: &str| {
+            let rule = |outline: &Outline, is_kept: &mut [bool]| {
+                keep_images(outline, is_kept);
+                keep_captions(outline, is_kept);
+            };
+            kept_by(rule, &format!("{text}{figure}{text}")).len() - 2
+        };
+        let caption = "<figcaption>Seen from above</figcaption>";
+        assert_eq!(
+            kept(&format!("<figure><img src=/i.png>{caption}</figure>")),
+            2
+        );
+        assert_eq!(
+            kept(&format!(
+                "<figure><div><img src=/i.png></div>{caption}</figure>"
+            )),
+            2
+        );
+        // Of a picture that is left out, and beside another figure.
+        assert_eq!(
+            kept(&format!("<figure><img src=/logo.png>{caption}</figure>")),
+            0
+        );
+        assert_eq!(
+            kept(&format!(
+                "<figure><img src=/i.png></figure><figure>{caption}</figure>"
+            )),
             1
         );
     }
