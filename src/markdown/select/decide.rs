@@ -12,6 +12,7 @@ use super::hints::Hints;
 use super::images;
 use super::long;
 use super::notes;
+use super::promotions;
 use super::reference;
 use super::repair::repair;
 use super::shares;
@@ -79,6 +80,7 @@ pub(super) fn decide(
     images::keep_images(outline, &mut is_kept);
     images::keep_captions(outline, &mut is_kept);
     drop_consent(outline, &mut is_kept);
+    promotions::drop_promotions(outline, &mut is_kept);
     let mut kept: Vec<usize> = (0..blocks.len()).filter(|&at| is_kept[at]).collect();
     if kept.is_empty() {
         let most =
