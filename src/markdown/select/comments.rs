@@ -64,6 +64,7 @@ fn names_comments(text: &str) -> bool {
         "comment",
         "respon",
         "repl",
+        "review",
         "thought",
         "kommentar",
         "comentario",

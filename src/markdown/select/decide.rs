@@ -12,6 +12,7 @@ use super::hints::Hints;
 use super::images;
 use super::long;
 use super::notes;
+use super::orphans;
 use super::promotions;
 use super::reference;
 use super::repair::repair;
@@ -81,6 +82,9 @@ pub(super) fn decide(
     images::keep_captions(outline, &mut is_kept);
     drop_consent(outline, &mut is_kept);
     promotions::drop_promotions(outline, &mut is_kept);
+    if !is_whole {
+        orphans::drop_orphans(outline, &mut is_kept);
+    }
     let mut kept: Vec<usize> = (0..blocks.len()).filter(|&at| is_kept[at]).collect();
     if kept.is_empty() {
         let most =

@@ -16,6 +16,7 @@ mod long;
 pub(super) mod model;
 pub(super) mod names;
 mod notes;
+mod orphans;
 mod promotions;
 mod reference;
 mod repair;
