@@ -8,6 +8,8 @@ use super::outline::{Block, Kind, Outline, PAGE, Role, Span};
 
 /// The title stands among so many of the first kept blocks.
 const FIRST_BLOCKS: usize = 6;
+/// A longer line above the title is text.
+const LINE_WORDS_MAX: u32 = 12;
 /// No title is longer.
 const TITLE_BYTES_MAX: usize = 300;
 /// What stands between a page's title and its site's name.
@@ -32,36 +34,53 @@ pub(super) fn begin_with_title(
 ) {
     let is_first =
         |block: &Block| matches!(block.kind, Kind::Heading(1, label) if !is_blank(label));
-    if kept.iter().any(|&at| is_first(&outline.blocks[at])) {
-        return;
-    }
     let said = title
         .map(|title| without_site(title, site))
         .unwrap_or_default();
     let likeness = |at: usize| likeness(&plain(outline, &outline.blocks[at]), said);
     // A line at the beginning that says it.
     let beginning = kept.iter().copied().take(FIRST_BLOCKS);
-    if let Some(at) = beginning
-        .filter(|&at| !stands_in_container(outline, at))
-        .find(|&at| likeness(at) >= 80)
-    {
-        as_heading(outline, at);
+    let line = beginning
+        .filter(|&at| !stands_in_container(outline, at) && !is_first(&outline.blocks[at]))
+        .find(|&at| likeness(at) >= 80);
+    let is_first = |at: usize| is_first(&outline.blocks[at]);
+    if kept.iter().any(|&at| is_first(at)) {
+        // A link elsewhere, such as to the forum that the thread is in, is no title where the thread has one.
+        let is_link = |at: usize| outline.blocks[at].link_words == outline.blocks[at].words;
+        let is_other = |at: usize| is_link(at) && likeness(at) < 40;
+        if let Some(line) = line.filter(|_| kept.iter().all(|&at| !is_first(at) || is_other(at))) {
+            kept.retain(|&at| !is_first(at));
+            as_heading(outline, line);
+            return;
+        }
+        // Above it stand dates, labels and pictures.
+        let is_line = |at: usize| outline.blocks[at].words <= LINE_WORDS_MAX;
+        let title = kept.iter().take(FIRST_BLOCKS).position(|&at| is_first(at));
+        let title = title.filter(|&place| !stands_in_container(outline, kept[place]));
+        if let Some(place) = title.filter(|&place| kept[..place].iter().all(|&at| is_line(at))) {
+            kept[..=place].rotate_right(1);
+        }
         return;
     }
     // The page's own heading, which was left out.
     let first = kept.first().copied().unwrap_or(usize::MAX);
     let headings: Vec<usize> = (0..outline.blocks.len())
-        .filter(|&at| is_first(&outline.blocks[at]))
+        .filter(|&at| is_first(at))
         .collect();
     let own = headings
         .iter()
         .copied()
         .filter(|&at| !is_hidden(outline, at))
         .max_by_key(|&at| (likeness(at), at < first, std::cmp::Reverse(at)));
+    // The same in a heading of a part, such as the recipe in a page about it, stands where it is.
+    let own_is_before =
+        |line: usize| own.is_some_and(|own| own < first && first < line && likeness(own) >= 80);
+    if let Some(line) = line.filter(|&line| !own_is_before(line)) {
+        as_heading(outline, line);
+        return;
+    }
     if let Some(at) = own.filter(|&at| likeness(at) >= 40 || (headings.len() == 1 && at < first)) {
-        let place = kept.partition_point(|&other| other < at);
-        // Below the first blocks it would not begin the document.
-        kept.insert(if place <= FIRST_BLOCKS { place } else { 0 }, at);
+        kept.insert(0, at);
         return;
     }
     if said.is_empty() {
@@ -101,12 +120,75 @@ fn plain(outline: &Outline, block: &Block) -> String {
     match block.kind {
         Kind::Heading(_, label) => outline.label(label).to_owned(),
         // A longer one is no title, and may be the whole page.
-        Kind::Paragraph
-            if block.link_words == 0 && block.text.range().len() <= 2 * TITLE_BYTES_MAX =>
-        {
-            outline.markdown(block).replace(['*', '\\', '`'], "")
+        Kind::Paragraph if block.text.range().len() <= 2 * TITLE_BYTES_MAX => {
+            without_addresses(outline.markdown(block)).replace(['*', '\\', '`'], "")
         }
         _ => String::new(),
+    }
+}
+
+/// Markdown with the texts of its links in their place.
+fn without_addresses(markdown: &str) -> String {
+    let mut plain = String::with_capacity(markdown.len());
+    for (number, part) in markdown.split("](").enumerate() {
+        let rest = part
+            .split_once(')')
+            .filter(|_| number > 0)
+            .map_or(part, |(_, rest)| rest);
+        plain.push_str(rest);
+        plain.push(' ');
+    }
+    plain.replace(['[', ']'], "")
+}
+
+/// The two parts of a title on both sides of each mark that may stand between the title and the name of a site.
+pub(super) struct TitleParts<'a> {
+    title: &'a str,
+    /// Before and behind the mark.
+    parts: Vec<(&'a str, &'a str)>,
+}
+
+/// More marks are no marks between a title and its site.
+const TITLE_MARKS_MAX: usize = 8;
+
+impl<'a> TitleParts<'a> {
+    pub(super) fn of(title: &'a str) -> TitleParts<'a> {
+        let marks = BEFORE_SITE
+            .into_iter()
+            .chain([": ", " : ", "_", "|", "｜", "－"]);
+        let places = marks.flat_map(|mark| title.match_indices(mark).take(TITLE_MARKS_MAX));
+        let parts = places.map(|(at, mark)| (title[..at].trim(), title[at + mark.len()..].trim()));
+        TitleParts {
+            title,
+            parts: parts
+                .filter(|(before, behind)| !before.is_empty() && !behind.is_empty())
+                .collect(),
+        }
+    }
+
+    /// The part that is what another source gives as the title, unless that is the name of the site.
+    pub(super) fn own(&self, other: &str, site: Option<&str>) -> Option<&'a str> {
+        let is = |part: &str, other: &str| part.to_lowercase() == other.trim().to_lowercase();
+        if is(self.title, other) || site.is_some_and(|site| is(other.trim(), site)) {
+            return None;
+        }
+        let both = self
+            .parts
+            .iter()
+            .flat_map(|(before, behind)| [*before, *behind]);
+        both.into_iter().find(|part| is(part, other))
+    }
+
+    /// The part beside the name of the site.
+    pub(super) fn beside(&self, site: &str) -> Option<&'a str> {
+        let is_site = |part: &str| part.eq_ignore_ascii_case(site.trim());
+        self.parts.iter().find_map(
+            |(before, behind)| match (is_site(before), is_site(behind)) {
+                (false, true) => Some(*before),
+                (true, false) => Some(*behind),
+                _ => None,
+            },
+        )
     }
 }
 
@@ -332,6 +414,39 @@ mod tests {
         );
         // Nothing says it.
         check("<p>One boat.", &[0], None, ("One boat.", false));
+        // Below a date and a picture, and below text.
+        check(
+            "<p>May 1<p><img src=/i.png><h1>Boats</h1><p>One boat.",
+            &[0, 1, 2, 3],
+            Some("Boats"),
+            ("Boats", true),
+        );
+        let text = "One boat leaves the harbour of Orrin in the morning, two of them at noon.";
+        check(
+            &format!("<p>{text}<h1>Boats</h1>"),
+            &[0, 1],
+            Some("Boats"),
+            (text, false),
+        );
+        // The own heading before a later line that says the same, and a line in place of a link elsewhere.
+        check(
+            "<h1>The boats</h1><p>One boat.<h2>The boats</h2>",
+            &[1, 2],
+            Some("The boats"),
+            ("The boats", true),
+        );
+        check(
+            "<h1><a href=/>Harbour</a></h1><p><a href=/a>The boats</a><p>One boat.",
+            &[0, 1, 2],
+            Some("The boats"),
+            ("[The boats](https://example.org/a)", true),
+        );
+        check(
+            "<h1><a href=/a>The boats of Orrin</a></h1><p>The boats<p>One boat.",
+            &[0, 1, 2],
+            Some("The boats"),
+            ("[The boats of Orrin](https://example.org/a)", true),
+        );
         // An item of a list is no title.
         check(
             "<ul><li>The boats</ul><p>One boat.",

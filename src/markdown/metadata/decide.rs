@@ -12,6 +12,7 @@ use crate::markdown::dates;
 use crate::markdown::links::Links;
 use crate::markdown::outline::Outline;
 use crate::markdown::select::hints::{Head, Hints};
+use crate::markdown::title::TitleParts;
 
 const KEYWORDS_MAX: usize = 50;
 /// What robots meta tags may call us by.
@@ -109,6 +110,7 @@ impl Collected {
         Metadata {
             title: self
                 .title()
+                .map(|title| self.beside_site(&title, first_heading).to_owned())
                 .or_else(|| self.first(TITLE))
                 .or_else(|| json_ld.headline.clone())
                 .or_else(|| json_ld.name.clone())
@@ -150,6 +152,19 @@ impl Collected {
         }
     }
 
+    /// A `<title>` without the name of the site, as far as other sources show where it begins.
+    fn beside_site<'a>(&self, title: &'a str, first_heading: Option<&str>) -> &'a str {
+        let site = self.site_name();
+        let others = [self.first(TITLE), self.json_ld.headline.clone()];
+        let others = others.iter().flatten().map(String::as_str);
+        let parts = TitleParts::of(title);
+        let own = others
+            .chain(first_heading)
+            .find_map(|own| parts.own(own, site.as_deref()));
+        own.or_else(|| parts.beside(site.as_deref()?))
+            .unwrap_or(title)
+    }
+
     pub(super) fn author(&self) -> Option<String> {
         let listed: Vec<&str> = self
             .fields
@@ -164,11 +179,13 @@ impl Collected {
                 name.starts_with("http") || (name.contains('@') && !name.contains(' '));
             !is_address && !name.eq_ignore_ascii_case("admin")
         };
-        let joined = |names: &[String]| (!names.is_empty()).then(|| names.join(", "));
         let author = (listed.len() > 1)
-            .then(|| listed.join(", "))
+            .then(|| joined(&listed))
             .or_else(|| self.first(AUTHOR).filter(is_name))
-            .or_else(|| joined(&self.json_ld.authors))
+            .or_else(|| {
+                let names: Vec<&str> = self.json_ld.authors.iter().map(String::as_str).collect();
+                (!names.is_empty()).then(|| joined(&names))
+            })
             .or_else(|| self.first(&["article:author"]).filter(is_name))
             .or_else(|| self.first(&["twitter:creator"]));
         author.map(without_by)
@@ -207,6 +224,12 @@ impl Collected {
             Some(content.clone())
         })
     }
+}
+
+/// Names as one text, so that each can be found in it: "Lee, Ann; Bo".
+fn joined(names: &[&str]) -> String {
+    let has_comma = names.iter().any(|name| name.contains(','));
+    names.join(if has_comma { "; " } else { ", " })
 }
 
 /// The word before a byline is no part of the name.

@@ -98,7 +98,50 @@ fn authors_are_names() {
     );
     let two =
         "<meta name=citation_author content='Lee, Ann'><meta name=citation_author content=Bo>";
-    assert_eq!(author(two).as_deref(), Some("Lee, Ann, Bo"));
+    assert_eq!(author(two).as_deref(), Some("Lee, Ann; Bo"));
+    let two = two.replace("Lee, Ann", "Ann Lee");
+    assert_eq!(author(&two).as_deref(), Some("Ann Lee, Bo"));
+}
+
+/// The title of many pages ended in the name of their site, though they give it without, too.
+#[test]
+fn the_name_of_the_site_is_no_part_of_the_title() {
+    let check = |html: &str, expected: &str| {
+        let found = metadata(html);
+        assert_eq!(found.title.as_deref(), Some(expected), "{html}");
+    };
+    let title = "<title>How to prune tomatoes &#8211; The Patient Gardener</title>";
+    let own = "How to prune tomatoes";
+    check(
+        &format!("{title}<meta property=og:title content='{own}'>"),
+        own,
+    );
+    let ld = format!("{{\"@type\":\"Article\",\"headline\":\"{own}\"}}");
+    check(
+        &format!("{title}<script type=application/ld+json>{ld}</script>"),
+        own,
+    );
+    check(&format!("{title}<body><h1>{own}</h1>"), own);
+    check(
+        &format!("{title}<meta property=og:site_name content='The Patient Gardener'>"),
+        own,
+    );
+    check(
+        "<title>Harbour: Boats</title><meta property=og:title content=Boats>",
+        "Boats",
+    );
+    check(
+        "<title>旧船_海岸网</title><meta property=og:title content=旧船>",
+        "旧船",
+    );
+    // The document's own heading shows it; another source says something else.
+    check(title, own);
+    let other = format!("{title}<meta property=og:title content='How to prune'>");
+    check(&other, "How to prune tomatoes – The Patient Gardener");
+    check(
+        "<title>COVID-19</title><meta property=og:title content=COVID>",
+        "COVID-19",
+    );
 }
 
 #[test]
