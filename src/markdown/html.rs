@@ -8,6 +8,7 @@ use super::builder::Builder;
 use super::injection::{Unshown, is_suspected};
 use super::outline::{Block, Kind, Outline};
 use super::page::{ContentSource, ConvertError, Heading, Link, Page};
+use super::properties::add_properties;
 use super::render::render;
 use super::select::Selected;
 use super::select::model::Model;
@@ -59,6 +60,7 @@ pub(super) fn html_page(
         if let Some(voices) = voices {
             voices.write(outline, kept);
         }
+        add_properties(outline, kept, &collected.json_ld.properties);
     }
     let (source, outline, kept, words) = match &found {
         Some(found) => (found.source, &found.outline, &found.kept, found.words),

@@ -22,6 +22,7 @@ mod outline;
 mod page;
 mod passages;
 mod plain;
+mod properties;
 mod reader;
 mod render;
 mod scripts;

@@ -4,7 +4,7 @@
 //!
 //! | field | sources, the first that says something wins |
 //! |---|---|
-//! | title | `<title>`; `og:title`; `twitter:title`; JSON-LD headline, then name; the first heading |
+//! | title | `<title>` without the site's name (below); `og:title`; `twitter:title`; JSON-LD headline, then name; the first heading |
 //! | description | `description`; `og:description`; `twitter:description`; `dc.description`; JSON-LD |
 //! | author | `author` and its kin; JSON-LD author, then creator; `article:author` if no address; `twitter:creator` |
 //! | site name | `og:site_name`; `application-name`; JSON-LD WebSite, then publisher |
@@ -18,6 +18,10 @@
 //! | keywords | `keywords`, then `news_keywords`, then JSON-LD; and each `article:tag` |
 //! | next, previous | `<link rel>`; `<a rel>` |
 //! | markdown | `<link rel=alternate type=text/markdown>` |
+//!
+//! The part of `<title>` before or behind a mark such as `|` is the title where another source gives just that part, or
+//! where the other part is the site's name. Names of authors are joined by commas, or by semicolons where one of them has
+//! a comma itself.
 //!
 //! Addresses are absolute and of http or https. Dates are ISO 8601 where they can be read in one way only.
 
@@ -33,6 +37,7 @@ use super::scripts::{Scripts, within};
 use super::tag::Tag;
 use crate::domain::words::folded;
 use json_ld::JsonLd;
+pub(super) use json_ld::Property;
 
 /// No field is longer; a description beyond it is no description.
 const FIELD_BYTES_MAX: usize = 4096;

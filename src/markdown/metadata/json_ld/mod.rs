@@ -1,6 +1,7 @@
 //! What a page says of itself in JSON-LD (schema.org). Reads broken scripts as far as they go, joins `@graph` by
 //! `@id`, and looks at no more than a bounded number of items. Knows no HTML but the markers around a script.
 
+mod properties;
 mod script;
 #[cfg(test)]
 mod tests;
@@ -10,6 +11,8 @@ use std::collections::{HashMap, VecDeque};
 use serde_json::{Map, Value};
 
 use super::clean;
+pub(in crate::markdown) use properties::Property;
+use properties::properties;
 use script::values;
 
 /// Items looked at on one page, nested ones included.
@@ -75,6 +78,8 @@ pub(in crate::markdown) struct JsonLd {
     pub(in crate::markdown) article_body: Option<String>,
     /// False as soon as any part of the page says that it is not.
     pub(in crate::markdown) is_free: Option<bool>,
+    /// Of the product, the event, the job or the recipe that the page is about.
+    pub(in crate::markdown) properties: Vec<Property>,
 }
 
 impl JsonLd {
@@ -108,6 +113,15 @@ impl JsonLd {
                 by_id: &by_id,
             });
         }
+        let of_page = |item: &&'_ Map<String, Value>| item.contains_key("@type");
+        let items = items.iter().copied().filter(|item| of_page(item));
+        let items: Vec<Item<'_>> = items
+            .map(|item| Item {
+                item,
+                by_id: &by_id,
+            })
+            .collect();
+        found.properties = properties(&items);
         found
     }
 
