@@ -28,6 +28,24 @@ pub(super) struct Links {
     bytes_left: usize,
 }
 
+/// The mail address in a code that hides it from harvesters (Cloudflare's): hexadecimal, the first byte is mixed into the
+/// others.
+pub(super) fn protected_address(code: &str) -> Option<String> {
+    const DIGITS_MAX: usize = 512;
+    let is_code = code.is_ascii() && code.len() <= DIGITS_MAX && code.len().is_multiple_of(2);
+    if !is_code {
+        return None;
+    }
+    let pairs = (0..code.len()).step_by(2);
+    let bytes = pairs.map(|at| u8::from_str_radix(&code[at..at + 2], 16).ok());
+    let bytes = bytes.collect::<Option<Vec<u8>>>()?;
+    let (key, mixed) = bytes.split_first()?;
+    let address = String::from_utf8(mixed.iter().map(|byte| byte ^ key).collect()).ok()?;
+    let is_address = address.contains('@')
+        && !address.contains(|c: char| c.is_whitespace() || c.is_control() || "<>".contains(c));
+    is_address.then_some(address)
+}
+
 impl Links {
     pub(super) fn new(url: Url) -> Links {
         Links {
@@ -303,6 +321,19 @@ mod tests {
         assert!(is_placeholder("pixel.png"));
         assert!(!is_placeholder("/img/pixel.phone.jpg"));
         assert!(!is_placeholder("/blank.gif/real.jpg"));
+    }
+
+    #[test]
+    fn protected_addresses_are_read() {
+        let check = |code: &str, expected: Option<&str>| {
+            assert_eq!(protected_address(code).as_deref(), expected, "{code}");
+        };
+        check("543127353a3c352d142c7a3b2633", Some("esanhay@x.org"));
+        check("5431", None);
+        check("543", None);
+        check("zz", None);
+        check("", None);
+        check("00203c40", None);
     }
 
     fn links() -> Links {

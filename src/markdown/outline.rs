@@ -223,8 +223,10 @@ pub(super) struct TableFacts {
     pub(super) cells: u32,
     pub(super) header_cells: u32,
     pub(super) words: u32,
-    /// `role=presentation`, a nested table, a heading, code: nothing that a markdown table can hold.
+    /// `role=presentation`, a nested table, a heading, long code: nothing that a markdown table can hold.
     pub(super) arranges: bool,
+    /// A few lines of code, as tables of options have and tables that arrange the page too.
+    pub(super) has_code: bool,
 }
 
 impl TableFacts {
@@ -232,6 +234,7 @@ impl TableFacts {
         let words_max = if self.columns == 1 { 25 } else { 40 };
         !self.arranges
             && self.rows >= 2
+            && (!self.has_code || (self.header_cells > 0 && self.columns > 1))
             && ((self.header_cells > 0 && self.columns > 1)
                 || self.words < self.cells.saturating_mul(words_max))
     }

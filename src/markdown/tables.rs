@@ -1,8 +1,9 @@
 //! Tables of data as GitHub's markdown tables. Rows are not padded to the widest, which the format allows: a page
 //! could make that larger than itself by far. Knows the outline; which tables hold data is its own answer.
 
+use super::escape::push_code_span;
 use super::inline::Writer;
-use super::outline::{Block, NodeId, Outline, Shape};
+use super::outline::{Block, Kind, NodeId, Outline, Shape};
 
 /// Where the blocks of a table stand in it.
 pub(super) struct Table<'a> {
@@ -75,7 +76,10 @@ pub(super) fn cells<'s>(
         if cells.len() <= column {
             cells.resize(column + 1, String::new());
         }
-        push_cell(&mut cells[column], markdown(block));
+        match block.kind {
+            Kind::Code(_) => push_code(&mut cells[column], markdown(block)),
+            _ => push_cell(&mut cells[column], markdown(block)),
+        }
     }
     cells
 }
@@ -146,6 +150,16 @@ pub(super) fn value(text: &str) -> String {
     let mut writer = Writer::default();
     writer.text(text.trim());
     writer.text.replace('|', "\\|").replace('\n', " ")
+}
+
+/// Adds code to a cell, a span for each of its lines.
+fn push_code(cell: &mut String, code: &str) {
+    let lines = code.lines().map(str::trim_end);
+    for line in lines.filter(|line| !line.is_empty()) {
+        let mut span = String::new();
+        push_code_span(&mut span, line);
+        push_cell(cell, &span);
+    }
 }
 
 /// Adds a block to a cell: on the same line, which `<br>` alone can break, and with pipes escaped, in code too

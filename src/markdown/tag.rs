@@ -43,6 +43,10 @@ pub(super) enum Tag {
     Code,
     Quotation,
     Superscript,
+    Subscript,
+    /// A text with its pronunciation, and the pronunciation.
+    Ruby,
+    RubyText,
     Time,
     Math,
     /// An element of a formula that does more than group its parts.
@@ -119,7 +123,7 @@ impl Name {
 }
 
 /// The elements that are treated differently from [`Tag::Inline`].
-const NAMES: [(Tag, &[&str]); 76] = [
+const NAMES: [(Tag, &[&str]); 79] = [
     (Tag::Anchor, &["a"]),
     (
         Tag::Division,
@@ -177,6 +181,9 @@ const NAMES: [(Tag, &[&str]); 76] = [
     (Tag::Code, &["code", "kbd", "samp"]),
     (Tag::Quotation, &["q"]),
     (Tag::Superscript, &["sup"]),
+    (Tag::Subscript, &["sub"]),
+    (Tag::Ruby, &["ruby"]),
+    (Tag::RubyText, &["rt"]),
     (Tag::Button, &["button"]),
     (Tag::Time, &["time"]),
     (Tag::Math, &["math"]),
@@ -344,6 +351,8 @@ impl Tag {
                 | Emphasis
                 | Code
                 | Superscript
+                | Subscript
+                | Ruby
                 | Break
                 | Rule
                 | Image

@@ -5,6 +5,7 @@ mod blocks;
 mod bounds;
 mod content;
 mod corpus;
+mod details;
 mod forums;
 mod inline;
 mod kinds;

@@ -50,6 +50,43 @@ pub(in crate::markdown) fn is_beside_code(attributes: &Attributes<'_>) -> bool {
     is_line_number(attributes) || attributes.has_class(&BUTTONS)
 }
 
+/// Names in which ISO 639 has a language that people speak, of those that are also names of code's.
+const SPOKEN_TOO: [&str; 12] = [
+    "chi", "deu", "eng", "fra", "fre", "ger", "ita", "jpn", "por", "rus", "spa", "zho",
+];
+
+/// Names of code's languages with two letters. Any other two are a language that people speak.
+const SHORT_NAMES: [&str; 13] = [
+    "f#", "go", "hs", "js", "kt", "md", "py", "rb", "rs", "sh", "tf", "ts", "vb",
+];
+
+/// The language of a `<pre>` or `<code>`: what [`language`] says, or else its own `lang`, which may name the language of a
+/// text as well.
+pub(in crate::markdown) fn own_language(attributes: &Attributes<'_>) -> Option<String> {
+    language(attributes).or_else(|| {
+        let named = ["language", "lang"]
+            .iter()
+            .find_map(|name| attributes.get(name))?;
+        let named = named.trim().to_ascii_lowercase();
+        let is_code = match named.len() {
+            2 => SHORT_NAMES.contains(&&*named),
+            _ => !named.contains('-') && !SPOKEN_TOO.contains(&&*named),
+        };
+        (is_code && is_language(&named)).then_some(named)
+    })
+}
+
+/// Whether an element around a `<pre>` names its language in an attribute of its own.
+pub(in crate::markdown) fn has_language(attributes: &Attributes<'_>) -> bool {
+    let mut named = attributes.iter();
+    named.any(|(name, _)| {
+        name.len() >= 9
+            && ["data-lang", "data-language"]
+                .iter()
+                .any(|known| name.eq_ignore_ascii_case(known))
+    })
+}
+
 /// Whether an element with such classes around a `<pre>` may name its language.
 pub(super) fn is_highlighter(class: &str) -> bool {
     const PARTS: [&[u8]; 4] = [b"highlight", b"language-", b"lang-", b"sourceCode"];
@@ -65,6 +102,12 @@ pub(in crate::markdown) fn language(attributes: &Attributes<'_>) -> Option<Strin
         if let Some(language) = attributes.get(name).filter(|value| is_language(value)) {
             return Some(language.to_ascii_lowercase());
         }
+    }
+    if let Some(settings) = attributes.get("data-syntaxhighlighter-params")
+        && let Some((_, named)) = settings.split_once("brush:")
+    {
+        let named = named.split(';').next().unwrap_or_default().trim();
+        return is_language(named).then(|| named.to_ascii_lowercase());
     }
     let class = attributes.get("class")?;
     let mut tokens = class.split_ascii_whitespace();
@@ -91,7 +134,7 @@ pub(in crate::markdown) fn language(attributes: &Attributes<'_>) -> Option<Strin
         }
         if matches!(
             token,
-            "hljs" | "sourceCode" | "syntaxhighlighter" | "highlight"
+            "hljs" | "sourceCode" | "syntaxhighlighter" | "highlight" | "rust-example-rendered"
         ) {
             is_hljs = true;
         } else if is_language(token) && !token.contains(['-', '_']) && beside_hljs.is_none() {
@@ -160,5 +203,30 @@ mod tests {
         check_language(&[("class", "language-none")], None);
         check_language(&[("data-lang", "toml")], Some("toml"));
         check_language(&[("data-lang", "`injected`")], None);
+        check_language(&[("class", "rust rust-example-rendered")], Some("rust"));
+        check_language(
+            &[(
+                "data-syntaxhighlighter-params",
+                "brush: bash; gutter: false",
+            )],
+            Some("bash"),
+        );
+    }
+
+    #[test]
+    fn languages_of_code_and_of_text_share_an_attribute() {
+        for (name, value, expected) in [
+            ("lang", "sh", Some("sh")),
+            ("language", "YAML", Some("yaml")),
+            ("lang", "mermaid", Some("mermaid")),
+            ("lang", "c", Some("c")),
+            ("lang", "en", None),
+            ("lang", "en-US", None),
+            ("lang", "deu", None),
+            ("lang", "text", None),
+        ] {
+            let found = with(&[(name, value)], own_language);
+            assert_eq!(found.as_deref(), expected, "{value}");
+        }
     }
 }

@@ -13,7 +13,7 @@ use super::markup::Place;
 use super::outline::Role;
 use super::tag::Tag;
 
-pub(super) use code::{is_beside_code, is_line_number, language};
+pub(super) use code::{has_language, is_beside_code, is_line_number, language, own_language};
 pub(super) use comments::is_comment;
 use names::Lists;
 pub(super) use names::Names;
@@ -109,15 +109,19 @@ const CONSENT: [&str; 34] = [
     "wt-cli-cookie-bar",
 ];
 
-/// Names of what readers do not see, and of what changes the page or passes it on.
-const UNREAD: [&str; 10] = [
+/// Names of what changes the page or passes it on.
+const UNREAD: [&str; 6] = [
     "a2a_kit",
     "addthis_toolbox",
     "addtoany_share_save_container",
     "mw-editsection",
-    "screen-reader-text",
     "sharedaddy",
     "sharethis-inline-share-buttons",
+];
+
+/// Names of text for screen readers alone.
+const SPOKEN: [&str; 4] = [
+    "screen-reader-text",
     "sr-only",
     "visually-hidden",
     "visuallyhidden",
@@ -125,9 +129,10 @@ const UNREAD: [&str; 10] = [
 
 static CONSENTS: Names = Names::new(&CONSENT);
 static HIDDEN: Names = Names::new(&UNREAD);
+static FOR_SCREEN_READERS: Names = Names::new(&SPOKEN);
 
 /// The names that classes are asked for.
-static NAMED: Lists<10> = Lists::new([
+static NAMED: Lists<11> = Lists::new([
     &CONSENT,
     &UNREAD,
     &reference::DECLARATIONS,
@@ -138,6 +143,7 @@ static NAMED: Lists<10> = Lists::new([
     &talk::REMARKS,
     &talk::AUTHORS,
     &talk::DATES,
+    &SPOKEN,
 ]);
 
 /// What a block element is for.
@@ -191,7 +197,9 @@ pub(super) fn role(tag: Tag, attributes: &Attributes<'_>, class: ClassSigns) -> 
 
 /// Whether readers of the page do not see the element.
 pub(super) fn is_hidden(attributes: &Attributes<'_>) -> bool {
-    attributes.has_class(&HIDDEN) || is_hidden_beside_class(attributes)
+    attributes.has_class(&HIDDEN)
+        || attributes.has_class(&FOR_SCREEN_READERS)
+        || is_hidden_beside_class(attributes)
 }
 
 /// The same for an element whose classes are known not to hide it.
@@ -204,6 +212,8 @@ pub(super) fn is_hidden_beside_class(attributes: &Attributes<'_>) -> bool {
 pub(super) struct ClassSigns {
     is_consent: bool,
     pub(super) hides: bool,
+    /// It is text for screen readers; such an element is hidden too.
+    pub(super) is_spoken: bool,
     /// It may name the language of the code inside.
     pub(super) is_highlighter: bool,
     /// It is a declaration on a reference page.
@@ -226,10 +236,11 @@ impl ClassSigns {
             signs.is_comment |= comments::names_comments(token);
             let found = NAMED.of(token);
             signs.is_consent |= found.is_in(0);
-            signs.hides |= found.is_in(1);
+            signs.hides |= found.is_in(1) || found.is_in(10);
             signs.declares |= found.is_in(2);
             signs.is_byline |= found.is_in(3);
             signs.talk.add_class(found, 4);
+            signs.is_spoken |= found.is_in(10);
         }
         signs
     }
@@ -248,20 +259,87 @@ fn hides(name: &str, value: &str) -> bool {
         _ => false,
     }
 }
-/// A picture of a pixel's size counts visits.
+
+/// Whether a link in a heading is one to edit or to link to it.
+pub(super) fn is_of_heading(attributes: &Attributes<'_>) -> bool {
+    static LINKS: Names = Names::new(&[
+        "anchor",
+        "anchor-link",
+        "anchorjs-link",
+        "back-to-top",
+        "edit",
+        "edit-link",
+        "edit-section",
+        "editsection",
+        "header-anchor",
+        "headerlink",
+        "heading-anchor",
+        "heading-link",
+        "permalink",
+        "top-link",
+    ]);
+    attributes.has_class(&LINKS)
+}
+
+/// Whether an element is for eyes alone: a screen reader passes over it.
+pub(super) fn is_unspoken(attributes: &Attributes<'_>) -> bool {
+    attributes.raw("aria-hidden") == Some("true")
+}
+
+/// What an element without text is called by those who do not see it. The title of a link says where it leads.
+pub(super) fn spoken_name<'a>(tag: Tag, attributes: &Attributes<'a>) -> Option<Cow<'a, str>> {
+    let is_icon = match tag {
+        Tag::Skipped | Tag::Emphasis => true,
+        Tag::Inline => attributes.raw("class").is_some(),
+        _ => false,
+    };
+    let names: &[&str] = match is_icon {
+        true => &["aria-label", "title"],
+        false => &["aria-label"],
+    };
+    let mut named = names.iter().filter_map(|name| attributes.get(name));
+    named.find(|name| !name.trim().is_empty())
+}
+
+/// A picture of a pixel's size counts visits; one that is a pixel high or wide and says nothing takes room.
 pub(super) fn is_tracking_pixel(attributes: &Attributes<'_>) -> bool {
     let is_tiny = |name| {
         attributes
             .get(name)
             .is_some_and(|value| matches!(value.trim().trim_end_matches("px"), "0" | "1"))
     };
-    let is_said = |name| attributes.get(name).is_some();
+    let says_nothing = || {
+        let alt = attributes.raw("alt");
+        alt.is_none_or(|alt| alt.trim().is_empty())
+    };
     match (is_tiny("width"), is_tiny("height")) {
         (true, true) => true,
-        (true, false) => !is_said("height"),
-        (false, true) => !is_said("width"),
         (false, false) => false,
+        (true, false) => attributes.raw("height").is_none() || says_nothing(),
+        (false, true) => attributes.raw("width").is_none() || says_nothing(),
     }
+}
+
+/// The character that an image stands for, if it is one of those that pages draw for systems without them.
+pub(super) fn emoji<'a>(attributes: &Attributes<'a>) -> Option<Cow<'a, str>> {
+    const CHARS_MAX: usize = 10;
+    static EMOJI: Names = Names::new(&[
+        "emoji",
+        "emojione",
+        "emoticon",
+        "joypixels",
+        "smiley",
+        "twemoji",
+        "wp-smiley",
+    ]);
+    let says = attributes
+        .get("alt")
+        .filter(|_| attributes.has_class(&EMOJI))?;
+    let is_sign = |c: char| !c.is_ascii_punctuation() && !c.is_alphabetic() && !c.is_whitespace();
+    let is_emoji = says.chars().count() <= CHARS_MAX
+        && says.contains(|c: char| !c.is_ascii())
+        && says.chars().all(is_sign);
+    is_emoji.then_some(says)
 }
 
 /// An icon, a face or the like: named for it, or small and without a text that stands for it.

@@ -12,6 +12,95 @@ const CONTAINERS_MAX: usize = 12;
 /// Cells beyond this column are joined to the last one.
 const COLUMNS_MAX: u16 = 63;
 
+/// How the items of a list are numbered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Numbering {
+    #[default]
+    Figures,
+    Alphabet {
+        are_capital: bool,
+    },
+    Roman {
+        are_capital: bool,
+    },
+}
+
+impl Numbering {
+    /// By `type` or `list-style-type`.
+    fn of(attributes: &Attributes<'_>) -> Numbering {
+        let style = attributes.get("style").unwrap_or_default();
+        let by_style = style
+            .split(';')
+            .filter_map(|declaration| declaration.split_once(':'))
+            .find(|(name, _)| name.trim() == "list-style-type");
+        let kind = attributes.get("type").unwrap_or_default();
+        match (by_style.map(|(_, value)| value.trim()), kind.trim()) {
+            (Some("lower-alpha" | "lower-latin"), _) | (None, "a") => {
+                Numbering::Alphabet { are_capital: false }
+            }
+            (Some("upper-alpha" | "upper-latin"), _) | (None, "A") => {
+                Numbering::Alphabet { are_capital: true }
+            }
+            (Some("lower-roman"), _) | (None, "i") => Numbering::Roman { are_capital: false },
+            (Some("upper-roman"), _) | (None, "I") => Numbering::Roman { are_capital: true },
+            _ => Numbering::Figures,
+        }
+    }
+
+    /// `(b)`, `(iv)`. None for figures.
+    fn label(self, number: u32) -> Option<String> {
+        let (label, are_capital) = match self {
+            Numbering::Figures => return None,
+            Numbering::Alphabet { are_capital } => (letters(number), are_capital),
+            Numbering::Roman { are_capital } => (roman(number), are_capital),
+        };
+        let label = label.unwrap_or_else(|| number.to_string());
+        Some(match are_capital {
+            true => format!("({})", label.to_uppercase()),
+            false => format!("({label})"),
+        })
+    }
+}
+
+/// `a` to `z`, then `aa` to `zz`.
+fn letters(number: u32) -> Option<String> {
+    let at = number.checked_sub(1).filter(|at| *at < 26 * 27)?;
+    let letter = |at: u32| char::from_u32(u32::from(b'a') + at);
+    let mut label = String::new();
+    if at >= 26 {
+        label.push(letter(at / 26 - 1)?);
+    }
+    label.push(letter(at % 26)?);
+    Some(label)
+}
+
+fn roman(number: u32) -> Option<String> {
+    const SIGNS: [(u32, &str); 13] = [
+        (1000, "m"),
+        (900, "cm"),
+        (500, "d"),
+        (400, "cd"),
+        (100, "c"),
+        (90, "xc"),
+        (50, "l"),
+        (40, "xl"),
+        (10, "x"),
+        (9, "ix"),
+        (5, "v"),
+        (4, "iv"),
+        (1, "i"),
+    ];
+    let mut rest = Some(number).filter(|number| (1..4000).contains(number))?;
+    let mut label = String::new();
+    for (value, sign) in SIGNS {
+        while rest >= value {
+            label.push_str(sign);
+            rest -= value;
+        }
+    }
+    Some(label)
+}
+
 impl Builder {
     pub(super) fn begin_block(&mut self, open: &mut Open, attributes: &Attributes<'_>) {
         match open.tag {
@@ -20,7 +109,10 @@ impl Builder {
             Tag::Quote => open.shape = Shape::Quote,
             Tag::List => open.shape = Shape::List { ordered: false },
             Tag::OrderedList => {
-                open.shape = Shape::List { ordered: true };
+                open.numbering = Numbering::of(attributes);
+                open.shape = Shape::List {
+                    ordered: open.numbering == Numbering::Figures,
+                };
                 open.next_number = attributes.number("start").unwrap_or(1);
             }
             Tag::Item => {
@@ -55,12 +147,27 @@ impl Builder {
             Some(list) if list.tag == Tag::OrderedList => {
                 let number = attributes.number("value").unwrap_or(list.next_number);
                 list.next_number = number.saturating_add(1);
-                // CommonMark reads at most nine digits.
-                Some(number.min(999_999_999))
+                match list.numbering.label(number) {
+                    Some(label) => {
+                        self.item_label = Some(label);
+                        None
+                    }
+                    // CommonMark reads at most nine digits.
+                    None => Some(number.min(999_999_999)),
+                }
             }
             _ => None,
         };
         Shape::Item { number }
+    }
+
+    /// Markdown has no lists with letters: the text of their items begins with them.
+    pub(super) fn begin_labelled_item(&mut self, text: &str) {
+        let says = |_: &mut String| text.contains(|c: char| !c.is_whitespace());
+        if let Some(label) = self.item_label.take_if(says) {
+            self.writer.text(&label);
+            self.writer.gap();
+        }
     }
 
     fn begin_table(&mut self, open: &mut Open, attributes: &Attributes<'_>) {
@@ -124,8 +231,11 @@ impl Builder {
             }
             table.covered[usize::from(column)..end].fill(u16::try_from(rows).unwrap_or(1));
         }
-        let facts = &mut self.outline.tables[table.facts as usize];
-        facts.columns = facts.columns.max(table.column);
+        let in_table = table.facts as usize;
+        let column_end = table.column;
+        self.begin_named_cell();
+        let facts = &mut self.outline.tables[in_table];
+        facts.columns = facts.columns.max(column_end);
         facts.cells += 1;
         facts.header_cells += u32::from(open.tag == Tag::HeaderCell);
         open.shape = Shape::Cell { column };

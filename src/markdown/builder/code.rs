@@ -17,7 +17,7 @@ impl Builder {
             self.take_language(attributes);
             return;
         }
-        let own = attributes::language(attributes);
+        let own = attributes::own_language(attributes);
         let has_language_of_its_own = own.is_some();
         self.preformatted = Some(Preformatted {
             language: own.or_else(|| self.language_around()),
@@ -26,15 +26,12 @@ impl Builder {
             links: Vec::new(),
         });
         open.effect = Effect::Preformatted;
-        if let Some(table) = self.tables.last() {
-            self.outline.tables[table.facts as usize].arranges = true;
-        }
     }
 
     fn take_language(&mut self, attributes: &Attributes<'_>) {
         if let Some(preformatted) = &mut self.preformatted
             && !preformatted.has_language_of_its_own
-            && let Some(language) = attributes::language(attributes)
+            && let Some(language) = attributes::own_language(attributes)
         {
             preformatted.language = Some(language);
         }
@@ -52,6 +49,12 @@ impl Builder {
     fn language_around(&self) -> Option<String> {
         let (_, language) = self.language.as_ref()?;
         Some(language.clone())
+    }
+
+    /// Whether a text is nothing but the name of the language of the code that it stands beside.
+    pub(super) fn is_language_label(&self, text: &str) -> bool {
+        let around = self.language.as_ref();
+        around.is_some_and(|(_, language)| language.eq_ignore_ascii_case(text))
     }
 
     /// Blocks in code are its lines, empty ones too.

@@ -1,8 +1,9 @@
 //! What an element does to the text in it, and how that is undone when it ends; marks, links and code within a line.
 
 use super::{Builder, Open};
-use crate::markdown::attributes::{self, Attributes};
+use crate::markdown::attributes::{self, Attributes, ClassSigns};
 use crate::markdown::inline::Mark;
+use crate::markdown::links::protected_address;
 use crate::markdown::tag::Tag;
 
 /// What has to be undone when the element ends.
@@ -27,15 +28,43 @@ pub(super) enum Effect {
     LinkInCode(usize),
     Math,
     MathPart,
+    /// Text above or below the line.
+    Raised,
+    /// A pronunciation in brackets that the page does not have.
+    Bracket,
     Skip,
     Table,
     Row,
 }
 
+/// Whether the text of a link in a heading leads elsewhere on the page and says nothing of it.
+fn is_jump(text: &str) -> bool {
+    const JUMPS: [&str; 9] = [
+        "top",
+        "back to top",
+        "to top",
+        "up",
+        "link",
+        "anchor",
+        "permalink",
+        "direct link",
+        "↑",
+    ];
+    JUMPS.iter().any(|jump| jump.eq_ignore_ascii_case(text))
+}
+
 impl Builder {
     /// Whether the element needs to be known while it is open.
-    pub(super) fn begin_inline(&mut self, open: &mut Open, attributes: &Attributes<'_>) -> bool {
+    pub(super) fn begin_inline(
+        &mut self,
+        open: &mut Open,
+        attributes: &Attributes<'_>,
+        class: ClassSigns,
+    ) -> bool {
         let tag = open.tag;
+        if !self.tables.is_empty() {
+            self.name_in_cell(tag, attributes);
+        }
         if !tag.is_skipped()
             && self.preformatted.is_none()
             && let Some(effect) = self.begin_math(tag, attributes)
@@ -49,9 +78,13 @@ impl Builder {
                     self.begin_math_script(attributes);
                 }
                 self.collected.begin_skipped(tag, attributes);
+                if tag == Tag::Skipped {
+                    self.begin_drawing();
+                }
                 Effect::Skip
             }
             Tag::Button => Effect::Skip,
+            Tag::Inline | Tag::Anchor if self.begin_protected(tag, attributes) => Effect::Skip,
             _ if self.preformatted.is_some() => {
                 if attributes::is_beside_code(attributes) {
                     Effect::Skip
@@ -65,7 +98,7 @@ impl Builder {
                     return false;
                 }
             }
-            _ if !self.full && self.is_hidden(attributes) => Effect::Skip,
+            _ if !self.full && self.is_left_out(tag, attributes, class) => Effect::Skip,
             Tag::Strong => self.begin_mark(Mark::Strong),
             Tag::Emphasis => self.begin_mark(Mark::Emphasis),
             Tag::Strike => self.begin_mark(Mark::Strike),
@@ -78,13 +111,62 @@ impl Builder {
                 Effect::Quotation
             }
             Tag::Anchor => self.begin_anchor(attributes),
-            Tag::Superscript => {
-                self.writer.raise();
-                return false;
-            }
+            Tag::Superscript => self.begin_raised(true),
+            Tag::Subscript => self.begin_raised(false),
+            Tag::Ruby => Effect::None,
+            Tag::RubyText => self.begin_pronunciation(),
             _ => return false,
         };
         true
+    }
+
+    /// Whether an element is hidden, or leads from a heading to itself.
+    fn is_left_out(&mut self, tag: Tag, attributes: &Attributes<'_>, class: ClassSigns) -> bool {
+        if class.hides || attributes::is_hidden_beside_class(attributes) {
+            return !self.begin_unseen(attributes, class.is_spoken);
+        }
+        tag == Tag::Anchor && self.is_behind_heading() && attributes::is_of_heading(attributes)
+    }
+
+    /// Writes the mail address that a script would put in the place of this element.
+    fn begin_protected(&mut self, tag: Tag, attributes: &Attributes<'_>) -> bool {
+        let code = attributes.raw("data-cfemail");
+        let Some(address) = code.and_then(protected_address) else {
+            return false;
+        };
+        if self.preformatted.is_some() {
+            self.writer.preformatted(&address);
+            return true;
+        }
+        let url = match tag {
+            Tag::Anchor => self.links.page(&format!("mailto:{address}")),
+            _ => None,
+        };
+        match url {
+            Some(url) => {
+                self.writer.begin_link(url, String::new(), String::new());
+                self.writer.text(&address);
+                self.writer.end_link();
+            }
+            None => self.writer.text(&address),
+        }
+        true
+    }
+
+    /// Brackets around a pronunciation, unless the page has them in `<rp>`.
+    fn begin_pronunciation(&mut self) -> Effect {
+        let open = self.innermost(
+            |open| open.effect == Effect::Bracket,
+            |open| open.tag == Tag::Ruby,
+        );
+        if let Some(at) = open {
+            self.close_alone(at);
+        }
+        if self.writer.plain().ends_with(['(', '（', '[', '【', '〔']) {
+            return Effect::None;
+        }
+        self.writer.text("(");
+        Effect::Bracket
     }
 
     pub(super) fn begin_mark(&mut self, mark: Mark) -> Effect {
@@ -94,7 +176,12 @@ impl Builder {
 
     fn begin_anchor(&mut self, attributes: &Attributes<'_>) -> Effect {
         let (text, plain) = self.writer.position();
-        let href = attributes.get("href").unwrap_or_default();
+        let mut href = attributes.get("href").unwrap_or_default();
+        if let Some((_, code)) = href.split_once("/cdn-cgi/l/email-protection#")
+            && let Some(address) = protected_address(code)
+        {
+            href = format!("mailto:{address}").into();
+        }
         let is_fragment = href.trim_start().starts_with('#');
         if is_fragment {
             self.begin_reference(&href);
@@ -132,10 +219,10 @@ impl Builder {
             return;
         }
         if let Some(read) = self.writer.plain().get(plain..)
-            && matches!(
+            && (matches!(
                 read.trim(),
                 "#" | "¶" | "§" | "🔗" | "🔗\u{FE0E}" | "Permalink"
-            )
+            ) || (is_jump(read.trim()) && plain > 0 && self.is_behind_heading()))
         {
             self.writer.drop_link_text(plain);
         } else {
@@ -155,8 +242,11 @@ impl Builder {
                 plain,
                 is_fragment,
             } => self.end_anchor(text, plain, is_fragment),
+            Effect::Raised => self.end_raised(),
+            Effect::Bracket => self.writer.text(")"),
             Effect::Skip => {
                 self.skipping = None;
+                self.end_unseen();
                 self.noscript_image();
                 self.end_math_script();
             }

@@ -61,6 +61,11 @@ impl Builder {
                 self.forget(last);
             } else {
                 let ends_listing = self.ends_listing(last);
+                if tag.is_cell() && effect != Effect::Skip {
+                    self.end_named_cell();
+                } else if tag == Tag::Item {
+                    self.item_label = None;
+                }
                 if tag.is_block() && effect != Effect::Skip {
                     self.cut(ends_listing || effect == Effect::Preformatted);
                 }
@@ -122,6 +127,7 @@ impl Builder {
         match open.effect {
             Effect::Skip | Effect::Math | Effect::MathPart => false,
             Effect::LineOfCode | Effect::LinkInCode(_) => false,
+            Effect::Raised | Effect::Bracket => false,
             Effect::Link { text, .. } => text == self.writer.position().0,
             _ => open.tag.is_formatting(open.name),
         }

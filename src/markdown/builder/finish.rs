@@ -5,8 +5,60 @@ use crate::markdown::inline::Finished;
 use crate::markdown::outline::{BLOCKS_MAX, Block, Kind, Node, NodeId, PAGE, Shape, Span};
 use crate::markdown::tag::Tag;
 
+/// What a page asks about itself.
+const FEEDBACK: [&str; 14] = [
+    "Did this page help you?",
+    "Did you find this article helpful?",
+    "Did you find this page helpful?",
+    "Did you find what you were looking for?",
+    "Is this page helpful?",
+    "Was this article helpful?",
+    "Was this content helpful?",
+    "Was this helpful?",
+    "Was this page helpful?",
+    "Was this page useful?",
+    "Was this section helpful?",
+    "Was this topic helpful?",
+    "War diese Seite hilfreich?",
+    "War dieser Artikel hilfreich?",
+];
+
+/// Texts of buttons that act on the page or pass it on.
+const BUTTONS: [&str; 30] = [
+    "Close",
+    "Collapse",
+    "Collapse all",
+    "Copied",
+    "Copied!",
+    "Copy",
+    "Copy code",
+    "Copy item path",
+    "Copy link",
+    "Copy page",
+    "Copy to clipboard",
+    "Download",
+    "Expand",
+    "Expand all",
+    "Like",
+    "Load more",
+    "No",
+    "Print",
+    "Read more",
+    "Reply",
+    "Report",
+    "Save",
+    "Search",
+    "See more",
+    "Share",
+    "Show less",
+    "Show more",
+    "Submit",
+    "View more",
+    "Yes",
+];
+
 /// Texts of elements that are pressed and say nothing.
-fn is_control(text: &str) -> bool {
+fn is_control(text: &str, around: Option<Tag>) -> bool {
     const CONTROLS: [&str; 4] = [
         "Click to expand...",
         "Click to expand…",
@@ -18,12 +70,23 @@ fn is_control(text: &str) -> bool {
         None => text,
     };
     CONTROLS.contains(&text)
+        || FEEDBACK.contains(&text)
+        || (around == Some(Tag::Button) && BUTTONS.iter().any(|it| it.eq_ignore_ascii_case(text)))
+}
+
+/// Code with more than this is no example that a table has beside its other cells.
+const CODE_IN_CELL_BYTES_MAX: usize = 800;
+const CODE_IN_CELL_LINES_MAX: usize = 12;
+
+fn is_of_cell(code: &str) -> bool {
+    code.len() <= CODE_IN_CELL_BYTES_MAX && code.lines().count() <= CODE_IN_CELL_LINES_MAX
 }
 
 impl Builder {
     /// A block begins or ends here; inside preformatted text that is only a new line.
     pub(super) fn cut(&mut self, ends_preformatted: bool) {
         self.seams.clear();
+        self.part_unseen();
         if self.preformatted.is_none() || ends_preformatted {
             self.finish_block();
         } else if !self.writer.is_at_line_start() {
@@ -64,11 +127,13 @@ impl Builder {
             None => self.finish_text(),
         };
         let Some(finished) = finished else { return };
-        if !self.full
-            && kind == Kind::Paragraph
-            && is_control(&self.writer.text[finished.text.range()])
-        {
-            return;
+        if !self.full && kind == Kind::Paragraph {
+            let text = &self.writer.text[finished.text.range()];
+            let around = self.open.iter().rev().map(|open| open.tag);
+            let around = around.into_iter().find(|tag| tag.is_block());
+            if is_control(text, around) || self.is_language_label(text) {
+                return;
+            }
         }
         if matches!(kind, Kind::Code(_)) && self.is_numbering(&finished) {
             return;
@@ -86,7 +151,10 @@ impl Builder {
                     .rev()
                     .take(16)
                     .any(|open| open.tag == Tag::HeaderCell);
-            facts.arranges |= !heads_cell && !matches!(kind, Kind::Paragraph);
+            let text = &self.writer.text[finished.text.range()];
+            let is_small_code = kind.is_code() && is_of_cell(text);
+            facts.has_code |= is_small_code;
+            facts.arranges |= !heads_cell && !is_small_code && kind != Kind::Paragraph;
         }
         self.outline.blocks.push(Block {
             kind,

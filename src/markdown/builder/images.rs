@@ -38,6 +38,12 @@ impl Images {
 impl Builder {
     pub(super) fn image(&mut self, attributes: &Attributes<'_>) {
         let source = self.images.source.take();
+        if self.preformatted.is_none()
+            && let Some(sign) = attributes::emoji(attributes)
+        {
+            self.writer.text(&sign);
+            return;
+        }
         if self.preformatted.is_some()
             || self.image_of_math(attributes)
             || (!self.full && attributes::is_hidden(attributes))

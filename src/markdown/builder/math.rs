@@ -240,6 +240,18 @@ impl Builder {
     }
 
     fn formula(&mut self, tex: &str, is_display: bool) {
+        let stands_alone = is_display && self.tables.is_empty() && !tex.trim().is_empty();
+        if stands_alone && self.preformatted.is_none() {
+            self.cut(false);
+        }
+        self.formula_in_text(tex, is_display);
+        if stands_alone && self.preformatted.is_none() {
+            self.cut(false);
+        }
+    }
+
+    /// A formula within its paragraph.
+    pub(super) fn formula_in_text(&mut self, tex: &str, is_display: bool) {
         let mut tex = in_one_line(tex);
         if !self.tables.is_empty() && tex.contains('|') {
             // A pipe would part the row, and a backslash before it can't be escaped.
@@ -249,14 +261,7 @@ impl Builder {
             return;
         }
         let fence = if is_display { "$$" } else { "$" };
-        let stands_alone = is_display && self.tables.is_empty();
-        if stands_alone {
-            self.cut(false);
-        }
         self.writer.verbatim(&format!("{fence}{tex}{fence}"));
-        if stands_alone {
-            self.cut(false);
-        }
         self.math.end = Some(self.writer.position().0);
     }
 }

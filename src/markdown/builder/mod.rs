@@ -13,8 +13,11 @@ mod images;
 mod implied;
 mod math;
 mod mathml;
+mod raised;
 mod seams;
 mod skipped;
+mod spoken;
+mod tex;
 pub(super) mod voices;
 
 use std::sync::Arc;
@@ -64,6 +67,11 @@ pub(super) struct Builder {
     classes: classes::Classes,
     voices: voices::Voices,
     seams: seams::Seams,
+    spoken: spoken::Spoken,
+    /// The open text above or below the line.
+    raised: Option<raised::Raised>,
+    /// What the next text of the item begins with.
+    item_label: Option<String>,
     /// The block being read holds the name of an author or a date.
     is_byline: bool,
 }
@@ -82,6 +90,7 @@ struct Open {
     node: NodeId,
     /// The number that the next item of this list gets.
     next_number: u32,
+    numbering: blocks::Numbering,
 }
 
 #[derive(Debug)]
@@ -102,6 +111,8 @@ struct OpenTable {
     /// It shows code, with numbers beside the lines.
     is_listing: bool,
     column: u16,
+    /// How many blocks there were before the open cell.
+    blocks_before_cell: usize,
     /// For each column, how many rows a cell above still covers.
     covered: Vec<u16>,
 }
@@ -129,6 +140,9 @@ impl Builder {
             classes: classes::Classes::default(),
             voices: voices::Voices::default(),
             seams: seams::Seams::default(),
+            spoken: spoken::Spoken::default(),
+            raised: None,
+            item_label: None,
             is_byline: false,
         }
     }
@@ -143,6 +157,9 @@ impl Builder {
     ) {
         if self.skipping.is_some() && self.start_skipped(name, tag, closes_itself) {
             return;
+        }
+        if !matches!(tag, Tag::Inline | Tag::Strong | Tag::Emphasis) {
+            self.release_raised();
         }
         match tag {
             Tag::Meta => {
@@ -179,6 +196,9 @@ impl Builder {
             return;
         }
         self.end_voice(name, tag);
+        if tag.is_block() {
+            self.release_raised();
+        }
         match tag {
             Tag::Break => self.line_break(),
             _ if tag.is_block() => self.end_block(name, tag),
@@ -192,21 +212,37 @@ impl Builder {
     /// The text of a whole text node, entities decoded.
     pub(super) fn text(&mut self, text: &str) {
         match (&self.skipping, &self.preformatted) {
-            (Some(tag), _) => self.collected.skipped_text(*tag, text),
+            (Some(tag), _) => {
+                self.collected.skipped_text(*tag, text);
+                self.unseen_text(text);
+            }
             (None, Some(_)) => self.preformatted_text(text),
             // Around each comment on some sites; only a renderer of formulas reads it.
             (None, None) if matches!(text, "$\\begingroup$" | "$\\endgroup$") => {}
             (None, None) => {
                 if !self.math_text(text) {
-                    self.part_from_before(text);
                     self.voice_text(text);
-                    match self.full || self.writer.is_in_code() {
-                        true => self.writer.text(text),
-                        false => self.writer.text(&shortcodes::without(text)),
+                    if !self.raised_text(text) {
+                        self.begin_labelled_item(text);
+                        self.part_from_before(text);
+                        match self.full || self.writer.is_in_code() {
+                            true => self.text_with_formulas(text),
+                            false => self.text_with_formulas(&shortcodes::without(text)),
+                        }
                     }
                 }
             }
         }
+    }
+
+    fn text_with_formulas(&mut self, text: &str) {
+        let mut rest = text;
+        while let Some(found) = tex::next(rest).filter(|_| !self.writer.is_in_code()) {
+            self.writer.text(found.before);
+            self.formula_in_text(found.tex, found.is_display);
+            rest = found.after;
+        }
+        self.writer.text(rest);
     }
 
     /// Text that the tokenizer delivers without looking for markup in it: scripts, styles, `<noscript>`.
@@ -260,8 +296,10 @@ impl Builder {
     }
 
     fn open(&mut self, name: Name, tag: Tag, attributes: &Attributes<'_>) {
-        // A button in code is one to copy it.
-        let is_block = tag.is_block() && !(tag == Tag::Button && self.preformatted.is_some());
+        // A button in code is one to copy it, one behind a heading is no part of it.
+        let is_aside = tag == Tag::Button
+            && (self.preformatted.is_some() || (!self.full && self.is_behind_heading()));
+        let is_block = tag.is_block() && !is_aside;
         if is_block {
             self.end_formula();
             self.end_implied(tag);
@@ -284,6 +322,7 @@ impl Builder {
             effect: Effect::None,
             node: PAGE,
             next_number: 1,
+            numbering: blocks::Numbering::default(),
         };
         if is_block {
             let value = attributes.raw("class").unwrap_or_default();
@@ -297,7 +336,7 @@ impl Builder {
                 u32::from(signs.declares || attributes::declares(attributes));
             open.place = self.begin_voice(name, tag, attributes, signs.talk);
             self.begin_block(&mut open, attributes);
-            if signs.is_highlighter {
+            if signs.is_highlighter || attributes::has_language(attributes) {
                 self.note_language(&open, attributes);
             }
         } else {
@@ -306,7 +345,7 @@ impl Builder {
             let signs = signs.unwrap_or_default();
             self.is_byline |= tag == Tag::Time || signs.is_byline;
             open.place = self.begin_voice(name, tag, attributes, signs.talk);
-            let is_known = self.begin_inline(&mut open, attributes);
+            let is_known = self.begin_inline(&mut open, attributes, signs);
             if open.effect != Effect::Skip {
                 self.begin_seam(name, tag, attributes);
             }
@@ -326,10 +365,11 @@ impl Builder {
         self.collected.comment(text);
     }
 
-    fn is_hidden(&mut self, attributes: &Attributes<'_>) -> bool {
-        let class = attributes.raw("class");
-        class.is_some_and(|value| self.classes.of(value).signs.hides)
-            || attributes::is_hidden_beside_class(attributes)
+    /// Whether a heading has its text already.
+    pub(super) fn is_behind_heading(&self) -> bool {
+        let blocks = self.open.iter().rev().map(|open| open.tag);
+        let mut blocks = blocks.filter(|tag| tag.is_block() && *tag != Tag::Division);
+        matches!(blocks.next(), Some(Tag::Heading(_))) && !self.writer.is_empty()
     }
 
     fn is_inside(&self, asked: impl Fn(Tag) -> bool) -> bool {

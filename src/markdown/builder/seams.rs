@@ -6,7 +6,7 @@ use super::Builder;
 use crate::markdown::attributes::Attributes;
 use crate::markdown::tag::{Name, Tag};
 
-const SUBSCRIPT: Name = Name::new("sub");
+const LABEL: Name = Name::new("label");
 
 /// Of the open inline elements and of those that ended last.
 #[derive(Debug, Default)]
@@ -14,25 +14,33 @@ pub(super) struct Seams {
     /// A bit for each open element, the innermost lowest: whether it has a class. Deeper ones than it holds count as
     /// without.
     open: u64,
+    /// The same for whether it is the label of a control, which is always shown apart from another one.
+    labels: u64,
     /// The element that ended behind the last text,
     ended: Option<bool>,
     /// and the one that began behind that.
     begun: Option<bool>,
+    /// Both are labels.
+    are_labels: bool,
 }
 
 impl Seams {
     /// An inline element begins. A class says that it is a thing of its own.
-    pub(super) fn begin(&mut self, has_class: bool) {
+    pub(super) fn begin(&mut self, has_class: bool, is_label: bool) {
         self.open = self.open << 1 | u64::from(has_class);
+        self.labels = self.labels << 1 | u64::from(is_label);
         if self.ended.is_some() && self.begun.is_none() {
             self.begun = Some(has_class);
+            self.are_labels &= is_label;
         }
     }
 
     pub(super) fn end(&mut self) {
         self.ended = Some(self.open & 1 == 1);
         self.begun = None;
+        self.are_labels = self.labels & 1 == 1;
         self.open >>= 1;
+        self.labels >>= 1;
     }
 
     /// What follows is not apart from what stands before.
@@ -46,12 +54,11 @@ impl Seams {
         *self = Seams::default();
     }
 
-    /// Whether the next text stands behind such a seam.
-    fn take(&mut self) -> bool {
-        let (ended, begun) = (self.ended.take(), self.begun.take());
-        ended
-            .zip(begun)
-            .is_some_and(|(ended, begun)| ended || begun)
+    /// Whether the next text stands behind such a seam, and whether one element ended and one began there.
+    fn take(&mut self) -> (bool, bool) {
+        let sides = self.ended.take().zip(self.begun.take());
+        let is_seam = sides.is_some_and(|(ended, begun)| ended || begun);
+        (is_seam, sides.is_some())
     }
 }
 
@@ -61,30 +68,50 @@ impl Builder {
             let href = attributes.raw("href");
             tag == Tag::Anchor && href.is_some_and(|href| href.starts_with('#'))
         };
-        self.seams.begin(attributes.raw("class").is_some());
-        if tag == Tag::Superscript || name == SUBSCRIPT || leads_to_note() {
+        self.seams
+            .begin(attributes.raw("class").is_some(), name == LABEL);
+        if matches!(tag, Tag::Superscript | Tag::Subscript | Tag::RubyText) || leads_to_note() {
             self.seams.join();
         }
     }
 
     /// Parts the text from what it touches, if that is another thing.
     pub(super) fn part_from_before(&mut self, text: &str) {
-        if self.seams.take()
+        let are_labels = self.seams.are_labels;
+        let (is_seam, begins) = self.seams.take();
+        if begins
+            && (is_seam || are_labels)
             && !self.writer.is_in_code()
-            && let (Some(before), Some(after)) =
-                (self.writer.plain().chars().next_back(), text.chars().next())
-            && is_word_end(before, after)
+            && (are_labels || is_word_end(self.writer.plain(), text))
         {
             self.writer.gap();
         }
     }
 }
 
+/// What a path stands behind on pages about an API.
+const METHODS: [&str; 7] = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"];
+
 /// Whether no word goes on between these two: it would be `Price12`, `12Add` or `AuthorJane`, but also `Chapter` and
 /// `1st` may be split.
-fn is_word_end(before: char, after: char) -> bool {
-    match before.is_ascii_digit() {
-        true => after.is_uppercase(),
-        false => before.is_lowercase() && (after.is_uppercase() || after.is_ascii_digit()),
+fn is_word_end(before: &str, after: &str) -> bool {
+    let (mut ends, mut begins) = (before.chars().rev(), after.chars());
+    let (Some(last), Some(first)) = (ends.next(), begins.next()) else {
+        return false;
+    };
+    let is_word = first.is_uppercase() && begins.next().is_some_and(char::is_lowercase);
+    match last {
+        '0'..='9' if first == '(' => {
+            let number = ends.find(|c| !c.is_ascii_digit());
+            !number.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '/'))
+        }
+        '0'..='9' => first.is_uppercase(),
+        ')' | ']' | '.' => is_word,
+        'A'..='Z' if first == '/' => {
+            let word = before.rsplit(|c: char| !c.is_ascii_alphanumeric()).next();
+            word.is_some_and(|word| METHODS.contains(&word))
+        }
+        'A'..='Z' => is_word && ends.next().is_some_and(|c| c.is_ascii_uppercase()),
+        _ => last.is_lowercase() && (first.is_uppercase() || first.is_ascii_digit()),
     }
 }

@@ -86,6 +86,15 @@ impl Writer {
         &self.plain
     }
 
+    /// The same, if the next text follows without white space between.
+    pub(super) fn word_before(&self) -> &str {
+        let is_whole = self.plain_bytes == self.plain.len();
+        match self.space || self.line_break || !is_whole {
+            true => "",
+            false => &self.plain,
+        }
+    }
+
     /// Adds to the strings beside the text.
     pub(super) fn label(&mut self, label: &str) -> Span {
         let start = self.labels.len();

@@ -1,0 +1,216 @@
+//! What stands beside the words of a page and changes what they say: icons, exponents, buttons, labels, small pictures.
+
+use super::*;
+
+/// The main content of a page that is long enough to be selected from.
+fn check_main(html: &str, expected: &str) {
+    let before = "The harbour was dredged for the third time in 1932, when the trade in coal was at its height, and the \
+                  council feared that larger vessels would go to the new docks instead.";
+    let after = "Today the quay is mostly used by visitors, who come for the smokehouse and for the museum in the old \
+                 customs building, which opened its doors to the public in 1987.";
+    let page = format!("<article><p>{before}</p>{html}<p>{after}</p></article>");
+    let markdown = main_page(&page).markdown;
+    let inside = markdown
+        .strip_prefix(before)
+        .and_then(|rest| rest.trim_end().strip_suffix(after));
+    assert_eq!(inside.map(str::trim), Some(expected), "{html}\n{markdown}");
+}
+
+/// A table of features had empty cells where its icons said yes and no.
+#[test]
+fn cells_say_what_their_icons_are_called() {
+    check_main(
+        "<table><tr><th>Feature<th>Free<th>Pro<tr><td>SSO\
+         <td><i class=fa aria-hidden=true></i><span class=sr-only>No</span>\
+         <td><i class=fa aria-hidden=true></i><span class=sr-only>Yes</span>\
+         <tr><td>API<td><svg aria-label='Not included'></svg><td><svg role=img><title>Included</title><g/></svg>\
+         <tr><td>Seats<td>1<td><span class=sr-only>about</span> 10</table>",
+        "| Feature | Free | Pro |\n| --- | --- | --- |\n| SSO | No | Yes |\n| API | Not included | Included |\n| Seats | 1 | 10 |",
+    );
+}
+
+/// A shop hid both forms of its prices, one from eyes and one from screen readers.
+#[test]
+fn of_two_forms_of_a_text_one_is_read() {
+    check_main(
+        "<p>Price <del aria-hidden=true><span>€299</span></del> <span class=screen-reader-text>before: €299.</span> \
+         <ins aria-hidden=true>€249</ins><span class=screen-reader-text>Now: €249.</span> with tax.</p>",
+        "Price before: €299. Now: €249. with tax.",
+    );
+    check_main(
+        "<p>It was given <span class=sr-only>4 of 5 stars</span><span aria-hidden=true>4/5</span> by guests.</p>",
+        "It was given 4 of 5 stars by guests.",
+    );
+    check_main(
+        "<p>Read it <a href=/x>there<i aria-hidden=true></i><span class=sr-only>(new window)</span></a> today.</p>",
+        "Read it [there](https://example.org/x) today.",
+    );
+    check_main(
+        "<p>One <span aria-hidden=true>1</span></p><p><span class=sr-only>only heard</span> and two of them.</p>",
+        "One\n\nand two of them.",
+    );
+}
+
+#[test]
+fn exponents_and_indices() {
+    check(
+        "O(2<sup>n</sup>), x<sup>n+1</sup>, y<sup>2k</sup>, e<sup>x</sup>, 10<sup>6</sup>, 1<sup>st</sup>, X<sup>TM</sup>",
+        "O(2^n), x^(n+1), y^(2k), e^x, 10^6, 1st, XTM",
+    );
+    check(
+        "a<sub>i+1</sub> a<sub>i</sub> 101<sub>2</sub> H<sub>2</sub>O CO<sub>2</sub> NO<sub>x</sub>",
+        "a_(i+1) a_i 101_2 H2O CO2 NOx",
+    );
+    check(
+        "<i>x</i><sup><i>n</i></sup> and <i>a</i><sub>i</sub>",
+        "*x*^n and *a*\\_i",
+    );
+    check(
+        "a<sup><a href=/x>1</a></sup> b<sup>a longer text than any exponent</sup>",
+        "a^[1](https://example.org/x) ba longer text than any exponent",
+    );
+    check("a<sup>n<p>b</p></sup>", "an\n\nb");
+    check("<code>2<sup>n</sup></code>", "`2n`");
+}
+
+#[test]
+fn formulas_between_delimiters_stay_as_they_are() {
+    check(
+        r"<p>For \(a_1 * b_2\) and \(x^2_{i} &lt; y\) we have \[ \sum_{i=1}^{n} a_i \] and $$F_{1} * G_2$$ there.",
+        r"For $a_1 * b_2$ and $x^2_{i} < y$ we have $$\sum_{i=1}^{n} a_i$$ and $$F_{1} * G_2$$ there.",
+    );
+    check("It costs $5 or $6 and $$.", "It costs $5 or $6 and $$.");
+    check("<code>\\(a_1\\)</code>", "`\\(a_1\\)`");
+}
+
+/// Each struct of a reference had "Copy item path" as a heading.
+#[test]
+fn buttons_are_no_part_of_a_heading() {
+    check_main(
+        "<h2>Struct Skip<button>Copy item path</button></h2><p>An iterator that skips over the ships in it.</p>",
+        "## Struct Skip\n\nAn iterator that skips over the ships in it.",
+    );
+    check_main(
+        "<h2>Names <a href='#top'><span>top</span></a></h2><p>The master keeps the list of the names.</p>\
+         <h3>Section <a class=edit href=/edit>[edit]</a></h3><p>More text about the ships and their names.</p>",
+        "## Names\n\nThe master keeps the list of the names.\n\n### Section\n\nMore text about the ships and their names.",
+    );
+}
+
+#[test]
+fn buttons_and_questions_about_the_page_are_left_out() {
+    check_main(
+        "<p>Run the installer of the harbour office on each of the machines.</p><button>Copy</button>\
+         <button>show more</button><p>Was this page helpful?</p><button>Yes</button><button>No</button>",
+        "Run the installer of the harbour office on each of the machines.",
+    );
+}
+
+#[test]
+fn code_in_a_cell_leaves_the_table_whole() {
+    check(
+        "<table><tr><th>Option<th>Example<tr><td>proxy<td><pre><code class=language-yaml>proxy:\n  host: a|b\n</code></pre>\
+         <tr><td>cache<td>Use <code>on</code></table>",
+        "| Option | Example |\n| --- | --- |\n| proxy | `proxy:`<br>`  host: a\\|b` |\n| cache | Use `on` |",
+    );
+    // A table that arranges the page.
+    check(
+        "<table><tr><td>a<td><pre>b</pre><tr><td>c<td>d</table>",
+        "a\n\n```\nb\n```\n\nc\n\nd",
+    );
+}
+
+#[test]
+fn pictures_of_emoji_are_the_sign_that_they_stand_for() {
+    check(
+        "So <img class=wp-smiley alt='😀' src=/1.svg> and <img class=emoji alt='🎉' src=/2.svg>!",
+        "So 😀 and 🎉!",
+    );
+    check_main(
+        "<p>A face <img class=emoji alt=':x:' src=/1.svg> and <img src=/s.gif height=1 width=40> a spacer before it.</p>",
+        "A face and a spacer before it.",
+    );
+}
+
+#[test]
+fn languages_of_code_are_found_where_sites_write_them() {
+    check("<pre lang=sh><code>a</code></pre>", "```sh\na\n```");
+    check("<pre lang=de>a</pre>", "```\na\n```");
+    check("<pre><code language=yaml>a</code></pre>", "```yaml\na\n```");
+    check(
+        "<div data-language=toml><pre><code>a</code></pre></div>",
+        "```toml\na\n```",
+    );
+    check(
+        "<pre data-syntaxhighlighter-params='brush: bash; gutter: false'>a</pre>",
+        "```bash\na\n```",
+    );
+    check_main(
+        "<p>The port is given in this way in the file:</p><div class=language-js><button class=copy></button>\
+         <span class=lang>js</span><pre><code>let port = 1;</code></pre></div>",
+        "The port is given in this way in the file:\n\n```js\nlet port = 1;\n```",
+    );
+}
+
+#[test]
+fn protected_mail_addresses_are_read() {
+    check(
+        "Mail <a href='/cdn-cgi/l/email-protection#543127353a3c352d142c7a3b2633'>\
+         <span data-cfemail=543127353a3c352d142c7a3b2633>[email&#160;protected]</span></a>, \
+         <a href='/cdn-cgi/l/email-protection' data-cfemail=543127353a3c352d142c7a3b2633>[email protected]</a> now",
+        "Mail [esanhay@x.org](mailto:esanhay@x.org), [esanhay@x.org](mailto:esanhay@x.org) now",
+    );
+}
+
+#[test]
+fn lists_are_lettered_where_the_page_letters_them() {
+    check(
+        "<ol type=a><li>one<li><p>two</p><ol type=i start=3><li>three<li>four</ol></ol>",
+        "- (a) one\n- (b) two\n  - (iii) three\n  - (iv) four",
+    );
+    check(
+        "<ol style='list-style-type: upper-alpha' start=27><li>one<li></ol>two",
+        "- (AA) one\n\ntwo",
+    );
+    check("<ol type=1><li>one</ol>", "1. one");
+}
+
+#[test]
+fn pronunciations_stand_in_brackets() {
+    check(
+        "首都は<ruby>東京<rt>とうきょう</rt></ruby>です",
+        "首都は東京(とうきょう)です",
+    );
+    check(
+        "<ruby>東<rt>とう<rt>x</ruby>a <ruby>京<rp>(</rp><rt>きょう</rt><rp>)</rp></ruby>b",
+        "東(とう)(x)a 京(きょう)b",
+    );
+}
+
+#[test]
+fn neighbours_that_are_shown_apart_are_parted() {
+    check(
+        "<span class=n>205</span><span class=n>(1)</span><span class=t>In this Act</span>",
+        "205 (1) In this Act",
+    );
+    check(
+        "<span class=verb>POST</span><span class=path>/v1/charges</span>",
+        "POST /v1/charges",
+    );
+    check(
+        "<span class=c>API</span><span class=s>Operational</span>",
+        "API Operational",
+    );
+    check(
+        "<span class=t>[3]</span><span class=b>Author 3.</span><span class=b>On the station.</span>",
+        "[3] Author 3. On the station.",
+    );
+    check(
+        "<label for=a>npm</label><label for=b>pnpm</label>",
+        "npm pnpm",
+    );
+    check(
+        "<span class=f>log2</span><span class=p>(</span>x)",
+        "log2(x)",
+    );
+}
