@@ -73,6 +73,10 @@ pub(super) fn render(outline: &mut Outline, kept: &[usize]) -> Result<Rendered, 
                 renderer.chain.retain(keeps_frame);
                 source.written += 1;
                 match after {
+                    [value, later @ ..] if is_point(outline, first, *value, &source) => {
+                        renderer.point(block, &outline.blocks[*value], &source);
+                        later
+                    }
                     [value, later @ ..] if is_value(outline, first, *value, later, &source) => {
                         renderer.labelled(block, &outline.blocks[*value], &source);
                         later
@@ -124,6 +128,60 @@ fn is_value(
         && !later
             .first()
             .is_some_and(|&at| is_next(at) || outline.node(node(at).parent).tag == Tag::Definition)
+}
+
+/// Whether a block is the number of the point that the next one says: `(a)`, `1.`, in a cell or a term of its own, as laws
+/// have them.
+fn is_point(outline: &Outline, number: usize, text: usize, source: &Source) -> bool {
+    let block = |at: usize| &outline.blocks[at];
+    let node = |at: usize| outline.node(block(at).node);
+    let are_paragraphs = [number, text]
+        .iter()
+        .all(|&at| block(at).kind == Kind::Paragraph);
+    if !are_paragraphs || !is_number(source.markdown(block(number))) {
+        return false;
+    }
+    if node(number).tag == Tag::Term {
+        let ancestors = [block(text).node, node(text).parent];
+        return ancestors.iter().any(|&id| {
+            let about = outline.node(id);
+            about.tag == Tag::Definition && about.parent == node(number).parent
+        });
+    }
+    let row_and_cell = |at: usize| {
+        let mut chain = Vec::new();
+        outline.containers(block(at).node, &mut chain);
+        let mut inner = chain.into_iter().rev();
+        let cell = inner.find(|&id| matches!(outline.node(id).shape, Shape::Cell { .. }))?;
+        let row = inner.find(|&id| matches!(outline.node(id).shape, Shape::Row { .. }))?;
+        Some((row, cell))
+    };
+    match (row_and_cell(number), row_and_cell(text)) {
+        (Some((row, cell)), Some((other_row, other_cell))) => {
+            row == other_row && cell != other_cell
+        }
+        _ => false,
+    }
+}
+
+/// `(a)`, `(iv)`, `12.`, `3a)`.
+fn is_number(markdown: &str) -> bool {
+    let text = markdown.trim_matches('*');
+    let (inside, is_closed) = match text.strip_suffix(')') {
+        Some(inside) => (inside.strip_prefix('(').unwrap_or(inside), true),
+        None => (text.strip_suffix('.').unwrap_or(""), false),
+    };
+    let letters = inside.trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = inside.len() - letters.len();
+    let is_letter = |c: char| c.is_ascii_lowercase();
+    let is_roman = letters.chars().all(|c| "ivx".contains(c));
+    match (digits, letters.len()) {
+        (1..=3, 0) => true,
+        (1..=3, 1) => letters.chars().all(is_letter),
+        (0, 1..=2) => is_closed && letters.chars().all(is_letter),
+        (0, 3..=6) => is_closed && is_roman,
+        _ => false,
+    }
 }
 
 /// The text of the blocks that are not written yet.
@@ -259,6 +317,16 @@ impl Renderer<'_> {
         self.passage(PassageKind::Paragraph, start);
     }
 
+    /// The number of a point and its text.
+    fn point(&mut self, number: &Block, text: &Block, source: &Source) {
+        self.open();
+        let start = self.out.len();
+        self.out.push_str(source.markdown(number).trim_matches('*'));
+        self.out.push(' ');
+        self.lines(source.markdown(text), false);
+        self.passage(PassageKind::Paragraph, start);
+    }
+
     fn passage_kind(&self, block: &Block) -> Option<PassageKind> {
         let around = self.frames.iter().rev();
         let mut shapes = around.map(|frame| self.outline.node(frame.id).shape);
@@ -310,21 +378,31 @@ impl Renderer<'_> {
             return;
         }
         self.open();
+        let has_row_headers = table.has_row_headers();
+        if has_row_headers {
+            tables::push_row(&mut self.out, &[], table.columns);
+            self.next_line();
+            tables::push_delimiters(&mut self.out, table.columns);
+        }
         for (number, row) in table.rows().enumerate() {
             if self.is_full() {
                 return;
             }
-            if number > 0 {
+            if number > 0 || has_row_headers {
                 self.next_line();
             }
             let start = self.out.len();
             tables::push_row(
                 &mut self.out,
                 &tables::cells(row, |block| source.markdown(block)),
-                if number == 0 { table.columns } else { 0 },
+                if number == 0 && !has_row_headers {
+                    table.columns
+                } else {
+                    0
+                },
             );
             self.passage(PassageKind::Row, start);
-            if number == 0 {
+            if number == 0 && !has_row_headers {
                 self.next_line();
                 tables::push_delimiters(&mut self.out, table.columns);
             }

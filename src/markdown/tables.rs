@@ -4,11 +4,30 @@
 use super::escape::push_code_span;
 use super::inline::Writer;
 use super::outline::{Block, Kind, NodeId, Outline, Shape};
+use super::tag::Tag;
+
+/// A block in a table.
+pub(super) struct Place<'a> {
+    row: NodeId,
+    column: usize,
+    block: &'a Block,
+    /// The item of a list within the cell that the block begins.
+    item: Option<Item>,
+    is_header: bool,
+    in_head: bool,
+}
+
+/// An item of a list in a cell: its number, or how deep it stands in others.
+#[derive(Clone, Copy)]
+struct Item {
+    number: Option<u32>,
+    depth: usize,
+}
 
 /// Where the blocks of a table stand in it.
 pub(super) struct Table<'a> {
-    /// In order, each with its row and column. The first row is the header.
-    places: Vec<(NodeId, usize, &'a Block)>,
+    /// In order. The first row is the header.
+    places: Vec<Place<'a>>,
     /// The width of the widest row.
     pub(super) columns: usize,
     pub(super) captions: Vec<&'a Block>,
@@ -19,8 +38,29 @@ impl<'a> Table<'a> {
         self.places.is_empty()
     }
 
-    pub(super) fn rows(&self) -> impl Iterator<Item = &[(NodeId, usize, &'a Block)]> {
-        self.places.chunk_by(|one, other| one.0 == other.0)
+    pub(super) fn rows(&self) -> impl Iterator<Item = &[Place<'a>]> {
+        self.places.chunk_by(|one, other| one.row == other.row)
+    }
+
+    /// Whether each row has its own header, so that the first is a row as any other.
+    pub(super) fn has_row_headers(&self) -> bool {
+        let mut rows = 0_usize;
+        let are_headed = self.rows().all(|row| {
+            rows += 1;
+            let [first, rest @ ..] = row else {
+                return false;
+            };
+            let is_beside = |other: &Place<'_>| other.column != first.column;
+            first.is_header
+                && first.column == 0
+                && !first.in_head
+                && rest.iter().any(is_beside)
+                && rest
+                    .iter()
+                    .filter(|other| is_beside(other))
+                    .all(|other| !other.is_header)
+        });
+        are_headed && rows > 1
     }
 }
 
@@ -40,6 +80,7 @@ pub(super) fn read<'a>(outline: &'a Outline, blocks: &[usize]) -> Table<'a> {
         captions: Vec::new(),
     };
     let mut chain = Vec::new();
+    let mut last_item = None;
     for &block in blocks {
         let block = &outline.blocks[block];
         outline.containers(block.node, &mut chain);
@@ -60,25 +101,54 @@ pub(super) fn read<'a>(outline: &'a Outline, blocks: &[usize]) -> Table<'a> {
             continue;
         };
         let column = usize::from(column);
-        table.places.push((row, column, block));
+        let inside = chain.iter().skip_while(|&&id| id != cell);
+        let items = inside.filter_map(|&id| match outline.node(id).shape {
+            Shape::Item { number } => Some((id, number)),
+            _ => None,
+        });
+        let depth = items.clone().count();
+        let innermost = items.last();
+        let begun = innermost.filter(|(id, _)| last_item != Some(*id));
+        if let Some((id, _)) = innermost {
+            last_item = Some(id);
+        }
+        table.places.push(Place {
+            row,
+            column,
+            block,
+            item: begun.map(|(_, number)| Item { number, depth }),
+            is_header: outline.node(cell).tag == Tag::HeaderCell,
+            in_head: outline.node(row).shape == Shape::Row { head: true },
+        });
         table.columns = table.columns.max(column + 1);
     }
     table
 }
 
 /// The cells of a row of [`Table::rows`]. One row at a time: a table may be the whole page.
-pub(super) fn cells<'s>(
-    row: &[(NodeId, usize, &Block)],
-    markdown: impl Fn(&Block) -> &'s str,
-) -> Vec<String> {
+pub(super) fn cells<'s>(row: &[Place<'_>], markdown: impl Fn(&Block) -> &'s str) -> Vec<String> {
     let mut cells: Vec<String> = Vec::new();
-    for &(_, column, block) in row {
+    for place in row {
+        let (column, text) = (place.column, markdown(place.block));
         if cells.len() <= column {
             cells.resize(column + 1, String::new());
         }
-        match block.kind {
-            Kind::Code(_) => push_code(&mut cells[column], markdown(block)),
-            _ => push_cell(&mut cells[column], markdown(block)),
+        match (place.block.kind, place.item) {
+            (Kind::Code(_), _) => push_code(&mut cells[column], text),
+            (_, None) => push_cell(&mut cells[column], text),
+            (
+                _,
+                Some(Item {
+                    number: Some(number),
+                    ..
+                }),
+            ) => {
+                push_cell(&mut cells[column], &format!("{number}. {text}"));
+            }
+            (_, Some(item)) => {
+                let mark = if item.depth > 1 { '◦' } else { '•' };
+                push_cell(&mut cells[column], &format!("{mark} {text}"));
+            }
         }
     }
     cells

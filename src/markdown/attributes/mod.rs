@@ -119,6 +119,46 @@ const UNREAD: [&str; 6] = [
     "sharethis-inline-share-buttons",
 ];
 
+/// Names of what a wiki puts around and into its text: notices to its editors, boxes of links to other pages, the way back
+/// from a reference, where the page was taken from.
+const OF_THE_SITE: [&str; 9] = [
+    "ambox",
+    "catlinks",
+    "fn-bracket",
+    "mw-cite-backlink",
+    "mw-empty-elt",
+    "mw-jump-link",
+    "navbox",
+    "printfooter",
+    "vector-toc",
+];
+
+/// Names of a table of contents.
+const CONTENTS: [&str; 12] = [
+    "ez-toc-container",
+    "lwptoc",
+    "markdown-toc",
+    "page-toc",
+    "table-of-contents",
+    "tableOfContents",
+    "toc",
+    "toc-container",
+    "toc_container",
+    "toccolours",
+    "wp-block-table-of-contents",
+    "wp-block-yoast-seo-table-of-contents",
+];
+
+/// Names of the title of a note beside the text.
+const NOTE_TITLES: [&str; 6] = [
+    "admonition-title",
+    "callout-title",
+    "custom-block-title",
+    "hint-container-title",
+    "markdown-alert-title",
+    "note-title",
+];
+
 /// Names of text for screen readers alone.
 const SPOKEN: [&str; 4] = [
     "screen-reader-text",
@@ -130,9 +170,10 @@ const SPOKEN: [&str; 4] = [
 static CONSENTS: Names = Names::new(&CONSENT);
 static HIDDEN: Names = Names::new(&UNREAD);
 static FOR_SCREEN_READERS: Names = Names::new(&SPOKEN);
+static LISTED: Names = Names::new(&CONTENTS);
 
 /// The names that classes are asked for.
-static NAMED: Lists<11> = Lists::new([
+static NAMED: Lists<14> = Lists::new([
     &CONSENT,
     &UNREAD,
     &reference::DECLARATIONS,
@@ -144,6 +185,9 @@ static NAMED: Lists<11> = Lists::new([
     &talk::AUTHORS,
     &talk::DATES,
     &SPOKEN,
+    &OF_THE_SITE,
+    &CONTENTS,
+    &NOTE_TITLES,
 ]);
 
 /// What a block element is for.
@@ -214,6 +258,10 @@ pub(super) struct ClassSigns {
     pub(super) hides: bool,
     /// It is text for screen readers; such an element is hidden too.
     pub(super) is_spoken: bool,
+    /// It is the site's own, beside the text.
+    pub(super) is_of_site: bool,
+    pub(super) is_contents: bool,
+    pub(super) is_note_title: bool,
     /// It may name the language of the code inside.
     pub(super) is_highlighter: bool,
     /// It is a declaration on a reference page.
@@ -241,6 +289,9 @@ impl ClassSigns {
             signs.is_byline |= found.is_in(3);
             signs.talk.add_class(found, 4);
             signs.is_spoken |= found.is_in(10);
+            signs.is_of_site |= found.is_in(11);
+            signs.is_contents |= found.is_in(12);
+            signs.is_note_title |= found.is_in(13);
         }
         signs
     }
@@ -279,6 +330,22 @@ pub(super) fn is_of_heading(attributes: &Attributes<'_>) -> bool {
         "top-link",
     ]);
     attributes.has_class(&LINKS)
+}
+
+/// Whether the element's id is that of a table of contents.
+pub(super) fn is_contents(attributes: &Attributes<'_>) -> bool {
+    attributes.raw("id").is_some_and(|id| LISTED.contain(id))
+}
+
+/// The element that a table made of other elements says it is (WAI-ARIA 1.2, 5.3.3); `in_table` is whether it stands in one.
+pub(super) fn part_of_grid(attributes: &Attributes<'_>, in_table: bool) -> Option<Tag> {
+    match attributes.raw("role")?.trim() {
+        "table" | "grid" | "treegrid" => Some(Tag::Table),
+        "row" if in_table => Some(Tag::Row),
+        "cell" | "gridcell" if in_table => Some(Tag::Cell),
+        "columnheader" | "rowheader" if in_table => Some(Tag::HeaderCell),
+        _ => None,
+    }
 }
 
 /// Whether an element is for eyes alone: a screen reader passes over it.

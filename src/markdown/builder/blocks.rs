@@ -117,7 +117,20 @@ impl Builder {
             }
             Tag::Item => {
                 let item = self.item(attributes);
-                open.shape = self.note(attributes).unwrap_or(item);
+                open.shape = self.note(attributes, false).unwrap_or(item);
+                // Confluence's list of tasks.
+                if attributes.raw("data-inline-task-id").is_some() {
+                    let is_done = attributes.raw("class") == Some("checked");
+                    self.item_label = Some(if is_done { "[x]" } else { "[ ]" }.to_owned());
+                }
+            }
+            Tag::Division | Tag::Aside if open.shape == Shape::Plain => {
+                let role = attributes.raw("role");
+                if matches!(role, Some("doc-footnote" | "doc-endnote"))
+                    && let Some(note) = self.note(attributes, true)
+                {
+                    open.shape = note;
+                }
             }
             Tag::Term => open.effect = self.begin_mark(Mark::Strong),
             Tag::Preformatted if !self.is_full() => self.begin_preformatted(open, attributes),
@@ -165,7 +178,7 @@ impl Builder {
     pub(super) fn begin_labelled_item(&mut self, text: &str) {
         let says = |_: &mut String| text.contains(|c: char| !c.is_whitespace());
         if let Some(label) = self.item_label.take_if(says) {
-            self.writer.text(&label);
+            self.writer.verbatim(&label);
             self.writer.gap();
         }
     }

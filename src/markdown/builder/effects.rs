@@ -122,6 +122,10 @@ impl Builder {
 
     /// Whether an element is hidden, or leads from a heading to itself.
     fn is_left_out(&mut self, tag: Tag, attributes: &Attributes<'_>, class: ClassSigns) -> bool {
+        let leads_back = tag == Tag::Anchor && attributes.raw("role") == Some("doc-backlink");
+        if class.is_of_site || leads_back {
+            return true;
+        }
         if class.hides || attributes::is_hidden_beside_class(attributes) {
             return !self.begin_unseen(attributes, class.is_spoken);
         }
@@ -183,8 +187,9 @@ impl Builder {
             href = format!("mailto:{address}").into();
         }
         let is_fragment = href.trim_start().starts_with('#');
+        self.link_in_contents(is_fragment);
         if is_fragment {
-            self.begin_reference(&href);
+            self.begin_reference(&href, attributes);
             self.note_by_number(&href, attributes);
         } else if let Some(url) = self.links.page(&href) {
             let rel = attributes.get("rel").unwrap_or_default();

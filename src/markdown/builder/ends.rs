@@ -74,6 +74,9 @@ impl Builder {
                 }
                 self.open.pop();
                 self.forget(last);
+                if tag.is_block() {
+                    self.end_contents(last);
+                }
                 if tag.is_cell() || tag == Tag::Caption {
                     for inner in lasting.drain(..) {
                         self.undo(inner.effect);

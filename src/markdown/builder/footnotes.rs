@@ -38,9 +38,10 @@ const PREFIXES: [&str; 9] = [
 const BACK: [&str; 8] = ["↩", "↩\u{FE0E}", "↩\u{FE0F}", "↵", "⏎", "⤴", "↑", "^"];
 
 impl Builder {
-    pub(super) fn begin_reference(&mut self, href: &str) {
+    pub(super) fn begin_reference(&mut self, href: &str, attributes: &Attributes<'_>) {
         let id = href.trim_start().strip_prefix('#').unwrap_or("");
-        self.footnotes.open = label(id);
+        let is_named = attributes.raw("role") == Some("doc-noteref");
+        self.footnotes.open = label(id).or_else(|| any_label(id).filter(|_| is_named));
     }
 
     /// Puts a reference in the place of a link's text, if that is one. `plain` is where it began.
@@ -65,12 +66,13 @@ impl Builder {
         self.footnotes.labels.insert(label);
     }
 
-    /// Makes a note of an item that was referred to.
-    pub(super) fn note(&mut self, attributes: &Attributes<'_>) -> Option<Shape> {
+    /// Makes a note of an item that was referred to, or of another element that says that it is a note.
+    pub(super) fn note(&mut self, attributes: &Attributes<'_>, is_named: bool) -> Option<Shape> {
         if self.footnotes.labels.is_empty() || !self.tables.is_empty() {
             return None;
         }
-        let label = label(&attributes.get("id")?)?;
+        let id = attributes.get("id")?;
+        let label = label(&id).or_else(|| any_label(&id).filter(|_| is_named))?;
         let was_referred_to = self.footnotes.labels.remove(&label);
         was_referred_to.then(|| Shape::Note {
             label: self.writer.label(&label),
@@ -129,11 +131,16 @@ const LEADING_BACK: [&str; 3] = ["ref", "anchor", "back"];
 fn label(id: &str) -> Option<String> {
     let leads_back = LEADING_BACK.iter().any(|part| id.contains(part));
     let rest = PREFIXES.iter().find_map(|prefix| id.strip_prefix(prefix))?;
-    let is_label = (1..=40).contains(&rest.len())
-        && rest
+    any_label(rest).filter(|_| !leads_back)
+}
+
+/// The label of a note that is one whatever its id begins with.
+fn any_label(id: &str) -> Option<String> {
+    let is_label = (1..=40).contains(&id.len())
+        && id
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || b"-_:.".contains(&b));
-    (is_label && !leads_back).then(|| rest.replace([':', '.'], "-"))
+    is_label.then(|| id.replace([':', '.'], "-"))
 }
 
 #[cfg(test)]

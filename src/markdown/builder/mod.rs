@@ -5,6 +5,7 @@
 mod blocks;
 mod classes;
 mod code;
+mod contents;
 mod effects;
 mod ends;
 mod finish;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 
 use super::attributes::{self, Attributes};
 use super::counts::Counts;
-use super::inline::Writer;
+use super::inline::{Mark, Writer};
 use super::links::Links;
 use super::metadata::Collected;
 use super::outline::{Block, Kind, NodeId, Outline, PAGE, Role, Shape, Span};
@@ -70,6 +71,8 @@ pub(super) struct Builder {
     spoken: spoken::Spoken,
     /// The open text above or below the line.
     raised: Option<raised::Raised>,
+    /// The open table of contents.
+    contents: Option<contents::Contents>,
     /// What the next text of the item begins with.
     item_label: Option<String>,
     /// The block being read holds the name of an author or a date.
@@ -143,6 +146,7 @@ impl Builder {
             spoken: spoken::Spoken::default(),
             raised: None,
             item_label: None,
+            contents: None,
             is_byline: false,
         }
     }
@@ -295,7 +299,12 @@ impl Builder {
         (self.outline, self.collected, self.links)
     }
 
-    fn open(&mut self, name: Name, tag: Tag, attributes: &Attributes<'_>) {
+    fn open(&mut self, name: Name, mut tag: Tag, attributes: &Attributes<'_>) {
+        if tag == Tag::Division
+            && let Some(part) = attributes::part_of_grid(attributes, !self.tables.is_empty())
+        {
+            tag = part;
+        }
         // A button in code is one to copy it, one behind a heading is no part of it.
         let is_aside = tag == Tag::Button
             && (self.preformatted.is_some() || (!self.full && self.is_behind_heading()));
@@ -335,7 +344,18 @@ impl Builder {
             self.outline.declarations +=
                 u32::from(signs.declares || attributes::declares(attributes));
             open.place = self.begin_voice(name, tag, attributes, signs.talk);
-            self.begin_block(&mut open, attributes);
+            if !self.full && signs.is_of_site && self.preformatted.is_none() {
+                open.effect = Effect::Skip;
+            } else {
+                self.begin_block(&mut open, attributes);
+            }
+            if !self.full && open.effect == Effect::None {
+                if signs.is_contents || attributes::is_contents(attributes) {
+                    self.begin_contents();
+                } else if signs.is_note_title && !matches!(tag, Tag::Heading(_)) {
+                    open.effect = self.begin_mark(Mark::Strong);
+                }
+            }
             if signs.is_highlighter || attributes::has_language(attributes) {
                 self.note_language(&open, attributes);
             }
@@ -421,8 +441,12 @@ impl Builder {
         let is_box = attributes
             .get("type")
             .is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox"));
+        // One with a name of its own is there to be clicked: an ingredient, a filter.
+        let class = attributes.raw("class").unwrap_or_default();
+        let is_task =
+            class.is_empty() || class.contains("task") || attributes.raw("disabled").is_some();
         let begins_item = self.open.last().is_some_and(|open| open.tag == Tag::Item);
-        if is_box && begins_item && self.writer.is_empty() {
+        if is_box && is_task && begins_item && self.writer.is_empty() {
             let is_done = attributes.get("checked").is_some();
             self.writer.verbatim(if is_done { "[x]" } else { "[ ]" });
             self.writer.gap();

@@ -43,6 +43,11 @@ impl Seams {
         self.labels >>= 1;
     }
 
+    /// Whether the innermost open element has a class.
+    fn is_in_classed(&self) -> bool {
+        self.open & 1 == 1
+    }
+
     /// What follows is not apart from what stands before.
     pub(super) fn join(&mut self) {
         self.ended = None;
@@ -77,6 +82,13 @@ impl Builder {
 
     /// Parts the text from what it touches, if that is another thing.
     pub(super) fn part_from_before(&mut self, text: &str) {
+        if self.seams.is_in_classed()
+            && is_price(text)
+            && !self.writer.is_in_code()
+            && self.writer.word_before().ends_with(char::is_lowercase)
+        {
+            self.writer.gap();
+        }
         let are_labels = self.seams.are_labels;
         let (is_seam, begins) = self.seams.take();
         if begins
@@ -87,6 +99,12 @@ impl Builder {
             self.writer.gap();
         }
     }
+}
+
+/// Whether a text begins with a price. No word ends with its sign.
+fn is_price(text: &str) -> bool {
+    let rest = text.strip_prefix(['$', '€', '£', '¥']);
+    rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// What a path stands behind on pages about an API.

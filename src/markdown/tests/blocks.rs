@@ -287,7 +287,7 @@ fn tables() {
     );
     check(
         "<table><tr><th>a<th>b<tr><td><p>x<p>y<td><ul><li>p<li>q</ul></table>",
-        "| a | b |\n| --- | --- |\n| x<br>y | p<br>q |",
+        "| a | b |\n| --- | --- |\n| x<br>y | • p<br>• q |",
     );
     check(
         "<table><tr><th>a * <br><i>b</i><th>c<tr><td>1<td>2</table>",

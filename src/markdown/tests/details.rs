@@ -214,3 +214,98 @@ fn neighbours_that_are_shown_apart_are_parted() {
         "log2(x)",
     );
 }
+
+#[test]
+fn tables_of_contents_are_left_out() {
+    let contents = |class: &str, links: &str| {
+        format!("<nav class='{class}'><p>Contents</p><ul>{links}</ul></nav><h2 id=a>The trade</h2>")
+    };
+    let links = "<li><a href='#a'>The trade</a><li><a href='#b'>The channel</a>";
+    check_main(&contents("toc", links), "## The trade");
+    let builder = outline(&contents(
+        "toc",
+        &format!("{links}<li><a href=/x>Elsewhere</a>"),
+    ));
+    assert_eq!(builder.blocks.len(), 5);
+    let builder = outline(&contents("list", links));
+    assert_eq!(builder.blocks.len(), 4);
+}
+
+/// A wiki's notices to its editors and its boxes of links were read as its text.
+#[test]
+fn what_a_wiki_puts_around_its_text_is_left_out() {
+    check_main(
+        "<table class='metadata ambox'><tr><td>This article needs citations.</table><p>The cone is steep and old, and \
+         nobody lives near it.</p><ol><li id=cite_note-1><span class=mw-cite-backlink>^ <a href='#cite_ref-1'>a</a></span> \
+         Smith, John: Mountains of the coast, and who climbed them.</ol><div class=navbox><ul><li><a href=/a>Alpha</a></ul></div>\
+         <div class=printfooter>Retrieved from <a href=/x>here</a></div>",
+        "The cone is steep and old, and nobody lives near it.\n\n1. Smith, John: Mountains of the coast, and who climbed them.",
+    );
+}
+
+#[test]
+fn rows_with_headers_of_their_own_have_an_empty_head() {
+    check(
+        "<table><tr><th>Depth<td>7 m<tr><th>Length<td>420 m</table>",
+        "| | |\n| --- | --- |\n| Depth | 7 m |\n| Length | 420 m |",
+    );
+    check(
+        "<table><tr><th>Depth<th>Length<tr><th>7 m<td>420 m</table>",
+        "| Depth | Length |\n| --- | --- |\n| 7 m | 420 m |",
+    );
+}
+
+#[test]
+fn lists_in_cells_keep_their_marks() {
+    check(
+        "<table><tr><th>a<th>b<tr><td>Sync<td><ul><li>fast<li>safe<ul><li>very</ul></ul>\
+         <tr><td>Push<td><p>Steps:</p><ol><li>open<li>push</ol></table>",
+        "| a | b |\n| --- | --- |\n| Sync | • fast<br>• safe<br>◦ very |\n| Push | Steps:<br>1. open<br>2. push |",
+    );
+}
+
+/// Points of laws stood below their numbers.
+#[test]
+fn points_stand_behind_their_numbers() {
+    check(
+        "<table><tr><td><p>(a)</p><td><p>the person has agreed to it;</p></table>\
+         <dl><dt>1.<dd><div>goods that are made to order,</div><dt>2.<dd>goods that spoil.</dl><dl><dt>Term<dd>A text.</dl>",
+        "(a) the person has agreed to it;\n\n1. goods that are made to order,\n\n2. goods that spoil.\n\n**Term**\n\nA text.",
+    );
+}
+
+#[test]
+fn prices_and_boxes() {
+    check(
+        "Regular price<s class=price>$159.00</s> and ca$h",
+        "Regular price ~~$159.00~~ and ca$h",
+    );
+    check(
+        "<ul><li data-inline-task-id=1 class=checked>Tell them<li data-inline-task-id=2>Watch</ul>",
+        "- [x] Tell them\n- [ ] Watch",
+    );
+    check(
+        "<ul><li><span><input type=checkbox class=recipe-box></span>1 cup flour</ul>",
+        "- 1 cup flour",
+    );
+}
+
+#[test]
+fn notes_are_found_by_their_role() {
+    check_main(
+        "<p>The tonnage fell by half <a href='#id3' id=id2 role=doc-noteref><span class=fn-bracket>[</span>1<span \
+         class=fn-bracket>]</span></a> in that year, when the docks opened.</p><aside id=id3 role=doc-footnote><span><span \
+         class=fn-bracket>[</span><a role=doc-backlink href='#id2'>1</a><span class=fn-bracket>]</span></span><p>Port register \
+         of 1933, which the office still has.</p></aside>",
+        "The tonnage fell by half [^id3] in that year, when the docks opened.\n\n[^id3]: Port register of 1933, which the office still has.",
+    );
+}
+
+#[test]
+fn tables_of_other_elements_are_tables() {
+    check(
+        "<div role=table><div role=rowgroup><div role=row><div role=columnheader>Key</div><div role=columnheader>Meaning</div>\
+         </div></div><div role=row><div role=cell>port</div><div role=cell><div>The port</div></div></div></div>a<div role=row>b</div>",
+        "| Key | Meaning |\n| --- | --- |\n| port | The port |\n\na\n\nb",
+    );
+}
