@@ -7,8 +7,8 @@ usage: measure.py --engine 'target/release/context402 evidence --jsonl' [--data 
 needs: Python 3.10, nothing else; no network. The same engine and data give the same figures, except for the CPU time.
 
 FOLDER holds data/ (documents.json.gz and squad2_para, squad2_doc, qed, offtopic, mutated), entailment/ (NAME.dev.jsonl.gz)
-and nearmiss/ (documents.json, nearmiss.jsonl). Without --data only the near-misses, cases/, pages/, json/ and foreign.jsonl
-beside this script are measured. The sets:
+and nearmiss/ (documents.json, nearmiss.jsonl). Without --data only the near-misses, cases/, pages/, json/, everyday/ and
+foreign.jsonl beside this script are measured. The sets:
     others                      near-misses by other writers            ours   near-misses of this project (--split)
     cases own_cases             what somebody checks before acting, in his own words: cases/, to which nothing is fitted, and
                                 the cases among the near-misses of this project (--split)
@@ -16,6 +16,8 @@ beside this script are measured. The sets:
     fm2 wice feversym bnli squad_claims med (help snli mnli on request)  claims with candidate sentences
     pages_dev pages_held        claims of HTML pages, which the program of the engine converts first: pages/
     json_dev json_held          claims of responses of APIs in JSON, the same: json/
+    everyday_dev everyday_held  claims of documents of many formats, the same: everyday/; its questions:
+    everyday_questions_dev, everyday_questions_held
     foreign                     a true claim and its negation in twelve languages
 Sets other than near-misses are samples of 600 rows; --limit samples every set, --full none. A sample is taken by the hash
 of the row's id (of twins together), so that it's the same each time and a smaller one is part of a larger one.
@@ -64,7 +66,8 @@ QUESTIONS = ["squad2_doc", "squad2_para", "qed", "offtopic", "mutated"]
 CLAIMS = ["fm2", "wice", "feversym", "bnli", "squad_claims", "med"]
 MORE_CLAIMS = ["help", "snli", "mnli"]
 FITTED = ["fm2", "feversym", "bnli", "squad_claims", "med"]
-PAGES = ["pages_dev", "pages_held", "json_dev", "json_held"]
+PAGES = ["pages_dev", "pages_held", "json_dev", "json_held", "everyday_dev", "everyday_held",
+         "everyday_questions_dev", "everyday_questions_held"]
 NEVER_SAMPLED = ["others", "ours", "own_cases", "cases", *PAGES, "foreign"]
 SETS = [*NEVER_SAMPLED[:-1], *QUESTIONS, *CLAIMS, "foreign"]
 SAMPLE = 600
@@ -173,10 +176,11 @@ def of_cases(folder):
         yield row_of("cases", row["query"], row["kind"], row["query"], title, row["gold"], row["gold"], text, None, (), row["doc"])
 
 
-def of_pages(folder, split, program):
+def of_pages(folder, split, program, are_questions=False):
     """What is checked is the markdown of the page, as a buyer's would be."""
     pages = {}
-    for line in (folder / "rows.jsonl").read_text().splitlines():
+    name, kind = (f"{folder.name}_questions", "question") if are_questions else (folder.name, "claim")
+    for line in (folder / ("questions.jsonl" if are_questions else "rows.jsonl")).read_text().splitlines():
         row = json.loads(line)
         if row["split"] != split:
             continue
@@ -185,8 +189,9 @@ def of_pages(folder, split, program):
             done = subprocess.run([program, "convert", "--json", path], capture_output=True, text=True, check=True)
             pages[row["doc"]] = json.loads(done.stdout)
         page = pages[row["doc"]]
-        yield row_of(f"{folder.name}_{split}", row["query"], "claim", row["query"], page["metadata"]["title"], row["gold"],
-                     row["category"], page["markdown"], None, (), row["doc"])
+        yield row_of(f"{name}_{split}", f"{row['doc']}: {row['query']}" if folder.name == "everyday" else row["query"], kind,
+                     row["query"], page["metadata"]["title"], row["gold"], row["kind"] if are_questions else row["category"],
+                     page["markdown"], None, (), row["doc"])
 
 
 def of_foreign(path):
@@ -205,8 +210,8 @@ def load(name, args, documents):
     if name == "cases":
         return list(of_cases(HERE / "cases"))
     if name in PAGES:
-        folder, split = name.split("_")
-        return list(of_pages(HERE / folder, split, shlex.split(args.engine)[0]))
+        folder, *questions, split = name.split("_")
+        return list(of_pages(HERE / folder, split, shlex.split(args.engine)[0], bool(questions)))
     if name == "foreign":
         return list(of_foreign(HERE / "foreign.jsonl"))
     if data is None:
