@@ -340,6 +340,54 @@ mod tests {
     }
 
     #[test]
+    fn one_day_is_a_length() {
+        let relation = |claim: &str, passage: &str| {
+            let compared = compare(claim, &[passage]);
+            compared.first().map(|one| one.relation)
+        };
+        let same = Some(Relation::Same);
+        let hours = "You will have an answer in 24 hours.";
+        assert_eq!(relation("They answer within a day.", hours), same);
+        assert_eq!(
+            relation("The effect lasts a whole day.", "It lasts 24 hours."),
+            same
+        );
+        assert_eq!(
+            relation("It holds for a year.", "It holds for 12 months."),
+            same
+        );
+        assert_eq!(
+            relation("It holds for one year.", "It holds for 6 months."),
+            Some(Relation::Differs)
+        );
+        assert_eq!(
+            relation("Il dure un an, soit 12 mois.", "Il dure 365 jours."),
+            same
+        );
+        assert_eq!(relation("It has 312 calories.", "Energy: 312 kcal"), same);
+        let games = relation("Tove won 3 games.", "Tove 3 won, 2 lost");
+        assert_ne!(games, Some(Relation::Differs));
+        // No length: what something is counted per, and a ticket.
+        assert_eq!(
+            relation("It costs a day of work.", "It costs 24 hours."),
+            None
+        );
+        assert_eq!(
+            relation("It is meant for a day ticket.", "Open 24 hours."),
+            None
+        );
+    }
+
+    #[test]
+    fn a_value_in_brackets_belongs_to_what_stands_before_it() {
+        let passage = "The largest are the hospital (1,900 employees), Oceanline (850) and Ellery College (620).";
+        let compared = compare("Oceanline has 1,900 employees.", &[passage]);
+        assert_eq!(compared[0].relation, Relation::Differs);
+        let compared = compare("The hospital has 1,900 employees.", &[passage]);
+        assert_eq!(compared[0].relation, Relation::Same);
+    }
+
+    #[test]
     fn quantities_are_compared_by_value_unit_and_bound() {
         let check = |claim: &str, passage: &str, expected: &[Relation]| {
             let found: Vec<Relation> = compare(claim, &[passage])

@@ -23,6 +23,13 @@ impl Reader<'_> {
             let (dimension, factor) =
                 unit(&name).or_else(|| unit(&name.replace("hours", "hour")))?;
             let is_letter = name.len() == 1 && name.is_ascii();
+            // "Three of five were won" is no price.
+            let is_few = self
+                .number(at.wrapping_sub(1))
+                .is_none_or(|number| number < 1_000.0);
+            if name == "won" && is_few {
+                return None;
+            }
             let is_cased = name != "m" || self.pieces[at].text == "m";
             (is_cased && (!is_letter || self.number(at.wrapping_sub(1)).is_some())).then_some((
                 dimension,
@@ -49,6 +56,20 @@ impl Reader<'_> {
         if let Some((dimension, factor, end)) = self.one_and_a_half(at) {
             let value = 1.5 * factor;
             self.push(at, end, Kind::Measured(dimension), value, value, 1.5);
+            if let Some(quantity) = self.found.last_mut() {
+                quantity.factor = factor;
+            }
+            return end;
+        }
+        if let Some((factor, end)) = self.one_duration(at) {
+            self.push(
+                at,
+                end,
+                Kind::Measured(Dimension::Duration),
+                factor,
+                factor,
+                factor,
+            );
             if let Some(quantity) = self.found.last_mut() {
                 quantity.factor = factor;
             }
@@ -115,6 +136,29 @@ impl Reader<'_> {
             quantity.factor = factor;
         }
         end
+    }
+
+    /// "Within a day", "lasts a whole day": the length of one, and the place behind it. "A day" behind an amount is what it is
+    /// counted per, and a day ticket no day.
+    fn one_duration(&self, at: usize) -> Option<(f64, usize)> {
+        let is_one = matches!(self.low(at), "a" | "an" | "one");
+        let is_of_length = matches!(
+            self.back(at, 1),
+            "within" | "for" | "after" | "last" | "lasts" | "lasted" | "lasting" | "takes" | "took"
+        );
+        let skip = usize::from(matches!(self.low(at + 1), "whole" | "full"));
+        let (dimension, factor, end) = self
+            .unit_at(at + 1 + skip)
+            .filter(|_| is_one && is_of_length)?;
+        let is_whole = self.pieces[at + 1 + skip..end]
+            .iter()
+            .all(|piece| piece.low.len() > 2 && !piece.low.ends_with('s'));
+        let ends = self.low(end).is_empty()
+            || !self
+                .low(end)
+                .starts_with(|c: char| c.is_alphanumeric() || c == '-')
+            || !is_content(self.low(end));
+        (dimension == Dimension::Duration && is_whole && ends).then_some((factor, end))
     }
 
     fn is_and_a_half(&self, at: usize) -> bool {
