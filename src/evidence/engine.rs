@@ -1,7 +1,9 @@
 //! A question held against a page: what it asks, which units of the page bear on it, and what they say together.
 
+mod abroad;
 pub(crate) mod account;
 pub(crate) mod asked_value;
+mod bold;
 mod cell_value;
 pub(crate) mod claims;
 pub(crate) mod echoes;

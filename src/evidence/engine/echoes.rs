@@ -1,6 +1,7 @@
 //! What a list of findings is spared before it is cited: the same words twice, the header of a table as a statement, and
 //! in other languages than English a denial as support.
 
+use super::abroad::says_less_abroad;
 use crate::evidence::reading::language::Language;
 use crate::evidence::reading::page::Page;
 use crate::evidence::reading::text::plain;
@@ -14,6 +15,12 @@ use crate::markdown::PassageKind;
 pub(crate) fn settle(check: &mut Check, page: &Page<'_>, question: &str) {
     if is_denied_abroad(check, page, question) {
         doubt(check);
+    }
+    if check.label == Label::Supported && says_less_abroad(check, page, question) {
+        check.label = Label::PartiallySupported;
+        if let [claim] = &mut check.claims[..] {
+            claim.label = Label::PartiallySupported;
+        }
     }
     for finding in &mut check.findings {
         if is_header(finding, page) {

@@ -4,6 +4,7 @@
 mod another_time;
 mod headed;
 mod limited;
+mod tense;
 
 pub(crate) use limited::follows_from_exception;
 
@@ -27,6 +28,15 @@ pub(crate) fn is_elsewhere(
             && (limited::is_excepted(question, own)
                 || limited::is_narrowed(question, own)
                 || limited::is_unlike(question, own))
+}
+
+/// Whether a statement carries at most a part of a claim: it tells of another time by its verbs, of all only under a condition,
+/// or of a price.
+pub(crate) fn says_less(claim: &str, own: &str) -> bool {
+    tense::is_only_of_the_past(claim, own)
+        || tense::is_yet_to_be(claim, own)
+        || limited::is_under_a_condition(claim, own)
+        || limited::is_priced(claim, own)
 }
 
 /// Whether what is asked is of now, and a statement of what was, or is only planned.

@@ -178,7 +178,12 @@ pub(crate) fn is_withdrawn(text: &str) -> bool {
 pub(crate) fn denies_what_follows(lead_in: &str) -> bool {
     // A longer one would take the place of what follows.
     const BYTES_MAX: usize = 300;
-    let is_lead_in = lead_in.len() <= BYTES_MAX && lead_in.trim_end().ends_with([':', '：', '…']);
+    // One without a colon ends as no sentence does.
+    const BARE_BYTES_MAX: usize = 100;
+    let text = lead_in.trim_end();
+    let is_bare =
+        text.len() <= BARE_BYTES_MAX && text.ends_with(|c: char| c.is_alphanumeric() || c == '*');
+    let is_lead_in = text.len() <= BYTES_MAX && (is_bare || text.ends_with([':', '：', '…']));
     let denies = |word: &String| is_negation(word) || word == "avoid";
     is_lead_in && lower_words(lead_in).iter().any(denies)
 }
@@ -311,7 +316,10 @@ mod tests {
     fn a_lead_in_may_deny_its_items() {
         assert!(denies_what_follows("Do not take it if you:"));
         assert!(denies_what_follows("You can’t bring:"));
+        assert!(denies_what_follows("Do not take Rinelast"));
+        assert!(denies_what_follows("**Do not take Rinelast**"));
         assert!(!denies_what_follows("You may bring:"));
+        assert!(!denies_what_follows("You may bring"));
         assert!(!denies_what_follows("You may not bring food."));
     }
 

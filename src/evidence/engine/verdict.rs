@@ -2,8 +2,9 @@
 //! lets what speaks against it lower the label. Knows no findings as a buyer sees them.
 
 use super::account::compare;
+use super::bold::is_asked_in_bold;
 use super::claims::as_statement;
-use super::elsewhere::{is_in_another_cell, is_of_another_time};
+use super::elsewhere::{is_in_another_cell, is_of_another_time, says_less};
 use super::entail::{Asking, Plan, Reader, Verdicts, relevance};
 use super::features::{Candidate, Features, candidates};
 use super::labels::{Labels, Section};
@@ -261,7 +262,8 @@ impl Judge<'_> {
     /// What only may be so is not established; a question establishes nothing.
     fn lowered(&self, asked: &str, label: Label, best: &Ranked, judgement: &Judgement) -> Label {
         let text = self.page.unit_text(best.candidate.unit);
-        let is_question = text.ends_with(['?', '？']);
+        let is_question =
+            text.ends_with(['?', '？']) || is_asked_in_bold(self.page, best.candidate.unit);
         let is_heading = self.page.block(best.candidate.unit).kind == PassageKind::Heading;
         match label {
             Label::Supported | Label::PartiallySupported if is_withdrawn(text) => {
@@ -272,6 +274,12 @@ impl Judge<'_> {
                 if judgement.as_claim() && is_left_open(text) && !says_what_is_open(asked) =>
             {
                 Label::Weak
+            }
+            Label::Supported
+                if judgement.as_claim()
+                    && says_less(asked, &statement(self.page, best.candidate.unit)) =>
+            {
+                Label::PartiallySupported
             }
             Label::Supported if is_heading => Label::PartiallySupported,
             Label::PartiallySupported if is_heading && best.candidate.features.hasans == 0.0 => {

@@ -1,6 +1,7 @@
 //! Whether a sentence tells of what is no more, or is only planned, beside a claim of the present. Knows words, no page.
 
-use crate::evidence::reading::text::{content, is_negation};
+use super::tense::{has_no_present, is_past_form};
+use crate::evidence::reading::text::{content, is_negation, lower_words};
 
 /// Words that begin a sentence's present holder, in the order former, present ("was replaced by") or present, former
 /// ("succeeded").
@@ -60,8 +61,14 @@ pub(super) fn is_of_the_past(claim: &str, sentence: &str) -> bool {
         words.map(str::to_lowercase).collect()
     };
     let said = words(claim);
-    let is_present = said.iter().any(|word| PRESENT.contains(&word.as_str()))
-        && !said.iter().any(|word| PAST.contains(&word.as_str()));
+    // "The firm sells lamps."
+    let has_verb = || {
+        let mut behind = said.iter().skip(1);
+        behind.any(|word| word.len() > 3 && word.ends_with('s') && !word.ends_with("ss"))
+            && !said.iter().any(|word| is_past_form(word))
+    };
+    let is_present = !said.iter().any(|word| PAST.contains(&word.as_str()))
+        && (said.iter().any(|word| PRESENT.contains(&word.as_str())) || has_verb());
     if !is_present {
         return false;
     }
@@ -96,9 +103,12 @@ fn has_ended(lower: &str) -> bool {
         .filter(|word| !word.is_empty())
         .collect();
     let is_year = |word: &&str| word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit());
-    let is_past = words
-        .iter()
-        .any(|word| matches!(*word, "was" | "were" | "had" | "served" | "worked" | "held"));
+    let all = lower_words(lower);
+    let has_past = has_no_present(&all) && all.iter().any(|word| is_past_form(word));
+    let is_past = has_past
+        || words
+            .iter()
+            .any(|word| matches!(*word, "was" | "were" | "had" | "served" | "worked" | "held"));
     let until = words.iter().enumerate().any(|(at, word)| {
         let span = match *word {
             "until" | "till" => 1,
@@ -137,9 +147,30 @@ fn has_ended(lower: &str) -> bool {
         };
         matches!(pair[0], "until" | "till") && ended
     });
-    (lately || is_past && (until || is_range))
+    (lately || is_past && (until || is_range) || has_past && is_of_former(lower))
         && !lower.contains(" not ")
         && !lower.contains("n't ")
+}
+
+/// "Before her, X was mayor.", "X was once a pharmacist.", "It used to close at noon.", "At its peak it employed 300."
+fn is_of_former(lower: &str) -> bool {
+    const BEGINNINGS: [&str; 5] = [
+        "before her,",
+        "before him,",
+        "before them,",
+        "before that,",
+        "once ",
+    ];
+    const WITHIN: [&str; 5] = [
+        " was once ",
+        " were once ",
+        " at its peak",
+        " at their peak",
+        " used to ",
+    ];
+    let text = lower.trim_start();
+    BEGINNINGS.iter().any(|words| text.starts_with(words))
+        || WITHIN.iter().any(|words| lower.contains(words))
 }
 
 /// What somebody means to do, or is to happen at a time to come.
@@ -313,6 +344,19 @@ mod tests {
         check("The bar is open.", bar, false);
         let hours = "The shop is open from 10 to 19 and has parking.";
         check("The shop is open.", hours, false);
+        let trains = "Passenger trains ran until 1990.";
+        check("Are there passenger trains?", trains, true);
+        check("Passenger trains ran.", trains, false);
+        let lamps = "Until 2019 the firm sold lamps.";
+        check("The firm sells lamps.", lamps, true);
+        check("The firm sold lamps.", lamps, false);
+        let mayor = "Before her, Hugh Petrie was mayor for three terms.";
+        check("Who is the mayor?", mayor, true);
+        check("Who was mayor before her?", mayor, false);
+        let chapel = "Once a chapel, the building is a museum.";
+        check("The building is a museum.", chapel, false);
+        let peak = "At its peak the mill employed 300 people.";
+        check("The mill employs 300 people.", peak, true);
     }
 
     #[test]

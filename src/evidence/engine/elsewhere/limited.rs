@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::evidence::reading::text::{content, is_negation, negates};
+use crate::evidence::engine::account::quantities::{Kind, Quantity, quantities};
+use crate::evidence::engine::account::units::Dimension;
+use crate::evidence::reading::text::{content, is_negation, lower_words, negates};
 
 /// "Every day" is more often than "every other day".
 pub(super) fn is_less_often(claim: &str, sentence: &str) -> bool {
@@ -61,6 +63,56 @@ pub(super) fn is_narrowed(claim: &str, sentence: &str) -> bool {
     })
 }
 
+/// Whether a claim of all, or of always, leaves out a condition that a sentence has: "All models have a camera." beside
+/// "camera on Pro models only".
+pub(super) fn is_under_a_condition(claim: &str, sentence: &str) -> bool {
+    const ALL: [&str; 6] = ["all", "every", "any", "always", "never", "whole"];
+    const UNDER: [&str; 8] = [
+        "if",
+        "unless",
+        "only",
+        "other",
+        "others",
+        "otherwise",
+        "except",
+        "whose",
+    ];
+    let said = lower_words(claim);
+    let has = |words: &[String], list: &[&str]| words.iter().any(|word| list.contains(&&**word));
+    if !has(&said, &ALL) || has(&said, &UNDER) || follows_from_exception(claim, sentence) {
+        return false;
+    }
+    let mut claimed = content(claim);
+    claimed.retain(|word| !ALL.contains(&&**word));
+    // A condition on something else is none on this.
+    sentence
+        .split([';', '.', '—'])
+        .any(|clause| has(&lower_words(clause), &UNDER) && !content(clause).is_disjoint(&claimed))
+}
+
+/// Whether a claim of what costs nothing stands beside a price: "included at no extra cost" beside "Add-on, $4 per user".
+pub(super) fn is_priced(claim: &str, sentence: &str) -> bool {
+    const COSTS: [&str; 6] = ["cost", "costs", "charge", "charges", "fee", "fees"];
+    let (said, told) = (lower_words(claim), lower_words(sentence));
+    let denies_costs = |words: &[String]| {
+        words.iter().enumerate().any(|(at, word)| {
+            let next = words[at + 1..].iter().take(2);
+            word == "free"
+                || matches!(&**word, "no" | "without" | "any")
+                    && next.into_iter().any(|next| COSTS.contains(&&**next))
+        })
+    };
+    let is_price = |one: &Quantity| {
+        matches!(one.kind, Kind::Measured(Dimension::Money(_))) && one.written > 0.0
+    };
+    let says_so = |word: &String| matches!(&**word, "included" | "includes" | "waived" | "nothing");
+    denies_costs(&said)
+        && !quantities(claim).iter().any(is_price)
+        && !denies_costs(&told)
+        && !told.iter().any(|word| says_so(word) || is_negation(word))
+        && quantities(sentence).iter().any(is_price)
+}
+
 /// Whether a claim names what a sentence is "unlike": "Unlike in 2019, when we recalled the iron by order, this recall is
 /// voluntary."
 pub(super) fn is_unlike(claim: &str, sentence: &str) -> bool {
@@ -86,7 +138,7 @@ pub(super) fn is_unlike(claim: &str, sentence: &str) -> bool {
 }
 
 /// Signs of an exception.
-const EXCEPT: [&str; 9] = [
+const EXCEPT: [&str; 19] = [
     " except for ",
     " except on ",
     " except ",
@@ -96,6 +148,16 @@ const EXCEPT: [&str; 9] = [
     " with the exception of ",
     " but not ",
     " hormis ",
+    " sauf ",
+    " außer ",
+    " ausgenommen ",
+    " mit ausnahme von ",
+    " salvo ",
+    " excepto ",
+    " tranne ",
+    " eccetto ",
+    " behalve ",
+    " uitgezonderd ",
 ];
 
 /// Whether a claim says of an exception what follows from it: "not on Fridays" beside "daily except Fridays", "only X may"
@@ -221,6 +283,43 @@ mod tests {
     }
 
     #[test]
+    fn other_languages_except_too() {
+        let musee = "Le musée est ouvert tous les jours sauf le mardi.";
+        assert!(is_excepted("Le musée est ouvert le mardi.", musee));
+        assert!(!is_excepted("Le musée est ouvert le lundi.", musee));
+        let bad = "Das Bad ist täglich geöffnet, außer montags.";
+        assert!(is_excepted("Das Bad ist montags geöffnet.", bad));
+        assert!(!is_excepted("Das Bad ist sonntags geöffnet.", bad));
+    }
+
+    #[test]
+    fn all_under_a_condition_are_not_all() {
+        let check = |claim: &str, sentence: &str, expected: bool| {
+            assert_eq!(is_under_a_condition(claim, sentence), expected, "{claim}");
+        };
+        let camera = "Fingerprint reader on all models; infrared camera on Pro models only";
+        check("All models have an infrared camera.", camera, true);
+        check("Pro models have an infrared camera.", camera, false);
+        let refund = "If you cancel within the first 14 days, you get a full refund.";
+        check(
+            "It can be cancelled at any time with a full refund.",
+            refund,
+            true,
+        );
+        check("Cancelled within 14 days, it is refunded.", refund, false);
+        let years = "The term is five years for offices, otherwise 2 years.";
+        check("The term is always five years.", years, true);
+        // A condition on something else, and one that the claim has.
+        let daily = "The museum is open every day; the café only at weekends.";
+        check("The museum is open every day.", daily, false);
+        check(
+            "All members may vote only if they paid.",
+            "All members may vote if they paid.",
+            false,
+        );
+    }
+
+    #[test]
     fn what_an_exception_says_follows_from_it() {
         let check = |claim: &str, sentence: &str, expected: bool| {
             assert_eq!(follows_from_exception(claim, sentence), expected, "{claim}");
@@ -260,6 +359,23 @@ mod tests {
         assert!(!is_narrowed("First-year students get a room.", rooms));
         let plans = "All plans include email.";
         assert!(!is_narrowed("All plans come with email.", plans));
+    }
+
+    #[test]
+    fn what_has_a_price_is_not_free() {
+        let check = |claim: &str, sentence: &str, expected: bool| {
+            assert_eq!(is_priced(claim, sentence), expected, "{claim}");
+        };
+        let add_on = "Feature: Call recording; Pro: Add-on, $4 per user";
+        check("Call recording is included at no extra cost.", add_on, true);
+        check("Call recording costs $4 per user.", add_on, false);
+        let delivery = "Delivery is free for orders of £50 or more.";
+        check("Delivery of such an order is free.", delivery, false);
+        check(
+            "The wifi is free.",
+            "The wifi is included in the £9 ticket.",
+            false,
+        );
     }
 
     #[test]
