@@ -13,6 +13,8 @@ use crate::evidence::reading::words::{does, known};
 
 struct Asks<'a> {
     question: &'a Question,
+    /// A time of day is asked for, and no date.
+    of_day: bool,
     /// The words of the noun that is asked for, and their stems.
     head: Vec<(String, String)>,
     passage: Passage<'a>,
@@ -33,6 +35,7 @@ pub(crate) fn asked_value(question: &Question, text: &str, passage: &str) -> Opt
     };
     let asks = Asks {
         question,
+        of_day: asks_time_of_day(text),
         head: question.head.iter().filter_map(of_stem).collect(),
         passage: Passage::new(&passage, question.terms.iter().map(term).collect()),
     };
@@ -54,14 +57,27 @@ pub(crate) fn asked_value(question: &Question, text: &str, passage: &str) -> Opt
     (question.asked != Asked::Who || asks.is_surely_a_name(&found)).then_some(found)
 }
 
+/// "What time", but not "What time of year".
+fn asks_time_of_day(question: &str) -> bool {
+    let low = question.to_lowercase();
+    low.split_once("what time")
+        .is_some_and(|(_, rest)| !rest.starts_with(" of "))
+}
+
 impl Asks<'_> {
     /// Dates, times of day and weekdays; what stands together is one.
     fn times(&self, found: &[Quantity], is_new: impl Fn(&Quantity) -> bool) -> Vec<Choice> {
+        // "What time does it start?" asks for no day.
+        let of_day = self.of_day;
+        let found = || {
+            let is_asked = move |one: &&Quantity| !of_day || matches!(one.kind, Kind::Clock(_));
+            found.iter().filter(is_asked)
+        };
         let is_time =
             |one: &Quantity| matches!(one.kind, Kind::Date(_) | Kind::Clock(_) | Kind::Weekday(_));
         let mut choices: Vec<Choice> = Vec::new();
         let mut has_clock = false;
-        for one in found.iter().filter(|one| is_time(one) && is_new(one)) {
+        for one in found().filter(|one| is_time(one) && is_new(one)) {
             // "9 am to 6 pm, Saturday 10 am to 4 pm" are two days.
             let begins = has_clock && matches!(one.kind, Kind::Weekday(_));
             if matches!(one.kind, Kind::Weekday(_)) && self.is_of_saying(&one.range) {
@@ -458,6 +474,13 @@ mod tests {
 
     #[test]
     fn the_date_is_of_what_is_asked_about() {
+        let gala = "The gala is on 22 May; doors open at 7 pm.";
+        check(
+            "What time does the gala start?",
+            "The gala is on 22 May.",
+            None,
+        );
+        check("What time do the doors open?", gala, Some("7 pm"));
         let crashes = "Others were the crash of a Kenya Airways plane in May, with 114 fatalities, and the January crash of an Adamair flight.";
         check(
             "When did the Adamair flight crash?",

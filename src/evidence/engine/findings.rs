@@ -9,10 +9,11 @@ use super::asked_value::asked_value;
 use super::question::{Asked, Question};
 use super::ranked::Ranked;
 use super::reservations::{is_conditional, is_hedged};
+use super::tabled::TableRow;
 use super::verdict::Judgement;
 use crate::evidence::reading::language::Language;
 use crate::evidence::reading::page::Page;
-use crate::evidence::reading::text::is_negation;
+use crate::evidence::reading::text::{cells, content, is_negation};
 use crate::evidence::reading::words::{Asks, known};
 use crate::evidence::{
     AnswerType, Check, Claim, Comparison, FINDINGS_MAX, Finding, Label, Match, Note, NoteKind,
@@ -249,9 +250,22 @@ fn states(page: &Page<'_>, unit: usize) -> bool {
         && !page.unit_text(unit).trim_end().ends_with(['?', '？'])
 }
 
+/// Whether a denial is more than the entailment model's doubt: the model is sure, or words or values differ. Where all values
+/// of the claim are the same, a denial needs a word for it.
+fn denies_for_a_reason(judgement: &Judgement, ranked: &Ranked) -> bool {
+    let doubts = &ranked.doubts;
+    let compared = &judgement.account.compared;
+    let agree = !compared.is_empty() && compared.iter().all(|one| one.relation == Relation::Same);
+    let differs = judgement.account.signals.q_differs > 0.0 || doubts.number || doubts.ordinal;
+    let is_sure = ranked.surely_denies();
+    doubts.antonym || doubts.negation || doubts.direction || !agree && (differs || is_sure)
+}
+
 fn stance(page: &Page<'_>, judgement: &Judgement, at: usize, label: Label) -> Stance {
     let ranked = &judgement.ranked[at];
-    let denies = ranked.denies() && states(page, ranked.candidate.unit);
+    let denies = ranked.denies()
+        && states(page, ranked.candidate.unit)
+        && (label != Label::Weak || denies_for_a_reason(judgement, ranked));
     let f = &ranked.candidate.features;
     let is_claim = judgement.is_claim || judgement.asked == Asked::YesNo;
     match label {
@@ -303,6 +317,8 @@ fn missing(check: &Check, judgement: &Judgement, units: &[usize]) -> Vec<String>
             words.any(|word| word.eq_ignore_ascii_case(written))
         })
     };
+    let compared = &check.comparisons;
+    let all_agree = !compared.is_empty() && compared.iter().all(|one| agrees(&one));
     // "No passage mentions “doesn't”" tells a reader nothing.
     let is_small = |written: &str| {
         let low = written.to_lowercase();
@@ -311,6 +327,10 @@ fn missing(check: &Check, judgement: &Judgement, units: &[usize]) -> Vec<String>
                 &*low,
                 "still" | "longer" | "yet" | "already" | "also" | "ever" | "even"
             )
+            // "At most 2,000" beside "up to 2,000".
+            || matches!(&*low, "maximum" | "minimum" | "max" | "min") && all_agree
+            // Two letters of Japanese with the ending of one word are no word.
+            || low.chars().any(|c| matches!(c, '\u{3041}'..='\u{309f}'))
     };
     let is_carried = |term: usize| cited().any(|candidate| candidate.has(term));
     let terms = judgement.terms.iter().enumerate();
@@ -379,9 +399,35 @@ fn answer(page: &Page<'_>, question: &str, whole: &Judgement) -> Option<Range<us
     }
     let unit = whole.ranked.first()?.candidate.unit;
     let asked = Question::new(question, false, page.language);
-    let one = asked_value(&asked, question, page.unit_text(unit))?;
+    let text = page.unit_text(unit);
+    let one = match asked_cell(page, question, unit) {
+        Some(cell) => {
+            let found = asked_value(&asked, question, text);
+            let is_here = |one: &Range<usize>| cell.start <= one.start && one.end <= cell.end;
+            found.filter(is_here).or_else(|| {
+                let own = asked_value(&asked, question, &text[cell.clone()])?;
+                Some(cell.start + own.start..cell.start + own.end)
+            })?
+        }
+        None => asked_value(&asked, question, text)?,
+    };
     let start = page.units[unit].range.start;
     Some(start + one.start..start + one.end)
+}
+
+/// The cell of a table's row, as bytes of it, in the one column that a question names.
+fn asked_cell(page: &Page<'_>, question: &str, unit: usize) -> Option<Range<usize>> {
+    if page.blocks.json.is_some() {
+        return None;
+    }
+    let row = TableRow::of(page, unit)?;
+    let [column] = row.named(&content(question))[..] else {
+        return None;
+    };
+    let text = page.unit_text(unit);
+    let cell = *cells(text).get(column)?;
+    let start = cell.as_ptr().addr() - text.as_ptr().addr();
+    Some(start..start + cell.len())
 }
 
 fn add_notes(check: &mut Check, page: &Page<'_>, whole: &Judgement, units: &[usize]) {
@@ -405,6 +451,7 @@ fn add_notes(check: &mut Check, page: &Page<'_>, whole: &Judgement, units: &[usi
         }
         let is_for = check.findings[number].stance == Stance::Supports;
         let denies = ranked.denies() && !ranked.doubts.number && !is_for;
+        let denies = denies && (check.label != Label::Weak || denies_for_a_reason(whole, ranked));
         if denies && states(page, ranked.candidate.unit) {
             note(NoteKind::PossibleContradiction, Some(number));
         }

@@ -6,6 +6,8 @@ use super::features::{Candidate, Features};
 
 /// From this probability on, a passage that the entailment model has read alone says the opposite.
 const DENIES: f32 = 0.5;
+/// ... surely.
+const SURELY_DENIES: f32 = 0.9;
 
 /// What speaks against a candidate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,6 +67,13 @@ pub(crate) struct Ranked {
 }
 
 impl Ranked {
+    /// The entailment model is sure that it says the opposite.
+    pub(crate) fn surely_denies(&self) -> bool {
+        self.read
+            .as_ref()
+            .is_some_and(|verdict| verdict.contradicted >= SURELY_DENIES)
+    }
+
     /// Whether it says the opposite of a claim: by the entailment model where that has read it, else by the words.
     pub(crate) fn denies(&self) -> bool {
         match &self.read {
