@@ -121,3 +121,39 @@ pub(crate) fn statement(page: &Page<'_>, unit: usize) -> String {
         None => statement,
     }
 }
+
+/// A paragraph without the number that it begins with: "3.1 The", "(a) The", "§ 4 The".
+pub(crate) fn without_number(text: &str) -> &str {
+    let begun = text.trim_start();
+    let is_section = begun.starts_with('§');
+    let begun = begun.trim_start_matches('§').trim_start();
+    let Some((number, rest)) = begun.split_once(' ') else {
+        return text;
+    };
+    let has_sign = is_section || number.contains(['.', ')']);
+    let is_number = number
+        .chars()
+        .all(|c| c.is_ascii_digit() || matches!(c, '.' | '(' | ')'))
+        && number.contains(|c: char| c.is_ascii_digit());
+    let is_letter =
+        number.len() <= 3 && number.ends_with(')') && number.trim_matches(['(', ')']).len() == 1;
+    match has_sign && (is_number || is_letter) && rest.starts_with(char::is_uppercase) {
+        true => rest,
+        false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_a_paragraph_is_no_part_of_it() {
+        let check = |text: &str, expected: &str| assert_eq!(without_number(text), expected);
+        check("3.1 The fee is due in May.", "The fee is due in May.");
+        check("(a) The fee is due in May.", "The fee is due in May.");
+        check("§ 4 The fee is due in May.", "The fee is due in May.");
+        check("12 People came.", "12 People came.");
+        check("3.5 litres are enough.", "3.5 litres are enough.");
+    }
+}

@@ -15,7 +15,7 @@ use super::elsewhere::is_elsewhere;
 use super::entail::{Verdicts, relevance};
 use super::features::Features;
 use super::features::features;
-use super::passage::{denying_heading, statement};
+use super::passage::{denying_heading, statement, without_number};
 use super::plain_answer::plain_answer;
 use super::ranked::Ranked;
 use super::reservations::{is_conditional, is_withdrawn};
@@ -306,6 +306,7 @@ fn verbatim(claim: &str, page: &Page<'_>, ranked: &[Ranked]) -> f64 {
             let is_said = bare(&statement(page, unit)) == claim;
             return if is_said { WHOLLY } else { 0.0 };
         }
+        let text = without_number(text);
         let text_bare = bare(text);
         if text_bare == claim || is_question && is_answered_by(&claim, &text_bare) {
             WHOLLY
