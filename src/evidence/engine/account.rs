@@ -379,15 +379,6 @@ mod tests {
     }
 
     #[test]
-    fn a_value_in_brackets_belongs_to_what_stands_before_it() {
-        let passage = "The largest are the hospital (1,900 employees), Oceanline (850) and Ellery College (620).";
-        let compared = compare("Oceanline has 1,900 employees.", &[passage]);
-        assert_eq!(compared[0].relation, Relation::Differs);
-        let compared = compare("The hospital has 1,900 employees.", &[passage]);
-        assert_eq!(compared[0].relation, Relation::Same);
-    }
-
-    #[test]
     fn quantities_are_compared_by_value_unit_and_bound() {
         let check = |claim: &str, passage: &str, expected: &[Relation]| {
             let found: Vec<Relation> = compare(claim, &[passage])
@@ -460,7 +451,7 @@ mod tests {
         check(
             "It takes a year and a half.",
             "It takes a year.",
-            &[NotFound],
+            &[Differs],
         );
         check("It lasts 26 days.", "It lasts 26 hours.", &[Differs]);
         check("It takes two months.", "It takes eight weeks.", &[Same]);

@@ -176,21 +176,7 @@ impl<'a> Passage<'a> {
         self.terms.iter().filter_map(|(stem, _)| of(stem)).collect()
     }
 
-    /// "Oceanline (850)": where what stands before the bracket that opens here begins.
-    fn owner_of_brackets(&self, start: usize) -> Option<usize> {
-        let before = self.text[..start].strip_suffix('(')?;
-        let end = before.len();
-        let signs = before.rfind([',', ';', '(', ')', ':', '.', '|', '—']);
-        let after_sign = signs.map_or(0, |at| {
-            at + before[at..].chars().next().map_or(1, char::len_utf8)
-        });
-        let and = self.words.iter().rev().find(|word| {
-            word.range.end <= end && word.low == "and" && word.range.start >= after_sign
-        });
-        Some(and.map_or(after_sign, |word| word.range.end))
-    }
-
-    /// Between signs and words that part a sentence; what stands in brackets goes with what it is added to.
+    /// Between signs and words that part a sentence.
     fn clause(&self, range: &Range<usize>) -> Range<usize> {
         let mut clause = 0..self.text.len();
         let mut part = |from: usize, to: usize| {
@@ -219,9 +205,6 @@ impl<'a> Passage<'a> {
             if parts {
                 part(word.range.start, word.range.end);
             }
-        }
-        if let Some(owner) = self.owner_of_brackets(clause.start) {
-            clause.start = owner;
         }
         clause
     }
