@@ -112,8 +112,9 @@ fn has_ended(lower: &str) -> bool {
     let until = words.iter().enumerate().any(|(at, word)| {
         let span = match *word {
             "until" | "till" => 1,
-            // "From 2010 to 2019", "between 2010 and 2019".
-            "to" | "and" if at > 0 && is_year(&words[at - 1]) => 0,
+            // "From 2010 to 2019", "between 2010 and 2019"; "in 1998 and 2015" are two years.
+            "to" if at > 0 && is_year(&words[at - 1]) => 0,
+            "and" if at > 0 && is_year(&words[at - 1]) && words.contains(&"between") => 0,
             _ => return false,
         };
         let soon = words[at + 1..].iter().take(1 + 4 * span);
@@ -353,6 +354,8 @@ mod tests {
         let mayor = "Before her, Hugh Petrie was mayor for three terms.";
         check("Who is the mayor?", mayor, true);
         check("Who was mayor before her?", mayor, false);
+        let herons = "The Ellery Herons won the championship in 1998 and 2015.";
+        check("The Ellery Herons have been champions.", herons, false);
         let chapel = "Once a chapel, the building is a museum.";
         check("The building is a museum.", chapel, false);
         let peak = "At its peak the mill employed 300 people.";
