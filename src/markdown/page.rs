@@ -92,6 +92,8 @@ pub enum ConvertError {
     Walled(Wall),
     /// The page needs more memory than one conversion may use.
     OutOfMemory,
+    /// A document that is made to cost much more time than it says.
+    TooComplex,
     /// The bytes are not text (a NUL among the first 512 bytes, or a known binary signature).
     NotText,
     /// A PDF that asks for a password or restricts what is done with it.
@@ -117,6 +119,9 @@ impl fmt::Display for ConvertError {
             ConvertError::SelectorUnmatched => "The selector matches no element of the page",
             ConvertError::OutOfMemory => {
                 "The page's markup needs more memory than a conversion may use"
+            }
+            ConvertError::TooComplex => {
+                "The document is too complex to convert: it takes much work and holds little text"
             }
             ConvertError::NotText => "The page's content is not text",
             ConvertError::EncryptedPdf => {

@@ -5,6 +5,7 @@ mod csv;
 mod docx;
 mod epub;
 mod feed;
+mod inflate;
 mod json;
 mod markup;
 mod notebook;

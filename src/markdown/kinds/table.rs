@@ -186,7 +186,7 @@ pub const KINDS: [Kind; 13] = [
         types: &["application/pdf", "application/x-pdf"],
         // Its streams are packed.
         reading_factor: 2,
-        unpacked_bytes: 24 * 1024 * 1024,
+        unpacked_bytes: 40 * 1024 * 1024,
         ..TEXT
     },
     Kind {

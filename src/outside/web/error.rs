@@ -112,9 +112,9 @@ impl FetchError {
             | FetchError::Corrupt
             | FetchError::Status(_) => "upstream_unavailable",
             FetchError::TooLarge
-            | FetchError::Convert(ConvertError::TooLarge | ConvertError::OutOfMemory) => {
-                "content_too_large"
-            }
+            | FetchError::Convert(
+                ConvertError::TooLarge | ConvertError::OutOfMemory | ConvertError::TooComplex,
+            ) => "content_too_large",
             FetchError::Convert(ConvertError::SelectorUnmatched) => "selector_unmatched",
             FetchError::Convert(ConvertError::Empty | ConvertError::ScannedPdf) => {
                 "nothing_readable"

@@ -6,6 +6,8 @@ use super::lexer::{Lexer, Object, Token};
 /// Entries of one map. There are no more codes of two bytes.
 const ENTRIES_MAX: usize = 70_000;
 const OBJECTS_MAX: usize = 400_000;
+/// Objects that wait for the word that says what they are.
+const OPERANDS_MAX: usize = 10_000;
 /// UTF-16 bytes of what one code stands for.
 const TARGET_BYTES_MAX: usize = 64;
 
@@ -13,32 +15,99 @@ const TARGET_BYTES_MAX: usize = 64;
 pub(super) struct CMap {
     /// Lengths of codes in bytes with their range, as the map declares them.
     spaces: Vec<(usize, u32, u32)>,
-    /// First code, last code, what the first stands for; sorted.
-    ranges: Vec<(u32, u32, String)>,
+    /// Sorted.
+    ranges: Vec<Range>,
+    /// What all ranges stand for, in one piece.
+    targets: String,
+}
+
+#[derive(Debug)]
+struct Range {
+    from: u32,
+    to: u32,
+    /// Where in `targets` it stands what the first code stands for.
+    start: u32,
+    length: u8,
+}
+
+/// What the objects of a section are, and how many belong together.
+#[derive(Clone, Copy, Debug)]
+enum Section {
+    Spaces,
+    Characters,
+    Ranges,
+}
+
+impl Section {
+    fn of(word: &[u8]) -> Option<Section> {
+        match word {
+            b"codespacerange" => Some(Section::Spaces),
+            b"bfchar" => Some(Section::Characters),
+            b"bfrange" => Some(Section::Ranges),
+            _ => None,
+        }
+    }
+
+    fn width(self) -> usize {
+        match self {
+            Section::Spaces | Section::Characters => 2,
+            Section::Ranges => 3,
+        }
+    }
 }
 
 impl CMap {
     pub(super) fn read(content: &[u8]) -> CMap {
         let mut map = CMap::default();
-        let mut lexer = Lexer::new(content, 0, OBJECTS_MAX);
+        let mut left = OBJECTS_MAX;
+        let mut lexer = Lexer::new(content, 0, 0);
         let mut operands: Vec<Object> = Vec::new();
-        while let Some(token) = lexer.token() {
+        // Of a section that has begun each entry is taken at once, so that it is not held until the section's end.
+        let mut section: Option<Section> = None;
+        loop {
+            let budget = left.min(ENTRIES_MAX);
+            lexer.grant(budget);
+            let Some(token) = lexer.token() else { break };
+            left -= budget - lexer.objects_left();
             match token {
-                Token::Object(object) => operands.push(object),
-                Token::Word(word) => {
-                    match word {
-                        b"endcodespacerange" => map.take_spaces(&operands),
-                        b"endbfchar" => map.take_characters(&operands),
-                        b"endbfrange" => map.take_ranges(&operands),
+                Token::Object(object) => {
+                    operands.push(object);
+                    match section {
+                        Some(section) if operands.len() == section.width() => {
+                            map.take(section, &operands);
+                            operands.clear();
+                        }
+                        None if operands.len() > OPERANDS_MAX => operands.clear(),
                         _ => {}
                     }
+                }
+                Token::Word(word) => {
+                    if let Some(ended) = word.strip_prefix(b"end").and_then(Section::of) {
+                        map.take(ended, &operands);
+                    }
+                    section = word.strip_prefix(b"begin").and_then(Section::of);
                     operands.clear();
                 }
                 Token::ArrayEnd | Token::DictEnd => {}
             }
         }
-        map.ranges.sort_by_key(|(from, _, _)| *from);
+        map.ranges.sort_by_key(|range| range.from);
+        map.ranges.shrink_to_fit();
+        map.targets.shrink_to_fit();
         map
+    }
+
+    /// How much memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.ranges.len() * size_of::<Range>() + self.targets.len()
+    }
+
+    fn take(&mut self, section: Section, operands: &[Object]) {
+        match section {
+            Section::Spaces => self.take_spaces(operands),
+            Section::Characters => self.take_characters(operands),
+            Section::Ranges => self.take_ranges(operands),
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -71,16 +140,18 @@ impl CMap {
 
     /// What a code stands for.
     pub(super) fn push(&self, code: u32, out: &mut String) -> bool {
-        let after = self.ranges.partition_point(|(from, _, _)| *from <= code);
-        let Some((from, to, target)) = after.checked_sub(1).map(|at| &self.ranges[at]) else {
+        let after = self.ranges.partition_point(|range| range.from <= code);
+        let Some(range) = after.checked_sub(1).map(|at| &self.ranges[at]) else {
             return false;
         };
-        if code > *to || target.is_empty() {
+        let start = range.start as usize;
+        let target = &self.targets[start..start + usize::from(range.length)];
+        if code > range.to || target.is_empty() {
             return false;
         }
         let mut characters = target.chars();
         let last = characters.next_back().unwrap_or(' ');
-        let Some(last) = char::from_u32((last as u32).saturating_add(code - from)) else {
+        let Some(last) = char::from_u32((last as u32).saturating_add(code - range.from)) else {
             return false;
         };
         out.push_str(characters.as_str());
@@ -127,8 +198,21 @@ impl CMap {
     }
 
     fn add(&mut self, from: u32, to: u32, target: &[u8]) {
-        if self.ranges.len() < ENTRIES_MAX && target.len() <= TARGET_BYTES_MAX {
-            self.ranges.push((from, to, utf_16(target)));
+        if self.ranges.len() >= ENTRIES_MAX || target.len() > TARGET_BYTES_MAX {
+            return;
+        }
+        let target = utf_16(target);
+        if let (Ok(start), Ok(length)) = (
+            u32::try_from(self.targets.len()),
+            u8::try_from(target.len()),
+        ) {
+            self.targets.push_str(&target);
+            self.ranges.push(Range {
+                from,
+                to,
+                start,
+                length,
+            });
         }
     }
 }

@@ -10,16 +10,24 @@ use std::rc::Rc;
 
 use super::filters;
 use super::lexer::{Dict, Lexer, Object, Token, is_space};
+use super::memory::{Content, Held, Memory};
 
 /// One stream, decoded.
 const STREAM_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// All streams, coded and decoded, and what else is read byte by byte.
 const WORK_BYTES_MAX: usize = 96 * 1024 * 1024;
+/// What a packed byte costs before it is decoded.
+const PACKED_COST: usize = 4;
 /// What reading any stream costs, however short it is.
 const CALL_BYTES: usize = 256;
-/// Objects of one thing in the file, and of all that are kept.
+/// What looking at any object costs.
+const LOOK_BYTES: usize = 16;
+/// Objects of one thing in the file.
 const OBJECTS_EACH_MAX: usize = 300_000;
-const OBJECTS_MAX: usize = 1_000_000;
+/// Memory of an object with its place in an array or a dictionary, of a thing that is kept, and of a known place.
+const OBJECT_BYTES: usize = 96;
+const THING_BYTES: usize = 144;
+const PLACE_BYTES: usize = 48;
 /// Objects that the file says it has.
 const PLACES_MAX: usize = 500_000;
 /// References to references.
@@ -30,20 +38,22 @@ pub(super) struct File<'a> {
     bytes: &'a [u8],
     places: HashMap<u32, Place>,
     /// Decoded object streams.
-    containers: Vec<Vec<u8>>,
-    kept: RefCell<HashMap<u32, Rc<Thing>>>,
+    containers: Vec<Content>,
+    /// By place, because many numbers may have the same.
+    kept: RefCell<HashMap<Place, Rc<Thing>>>,
     pub(super) root: Option<Object>,
     pub(super) info: Option<Object>,
     pub(super) is_encrypted: bool,
     work_left: Cell<usize>,
-    objects_left: Cell<usize>,
+    memory: Memory,
     is_cut: Cell<bool>,
+    is_bomb: Cell<bool>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Place {
-    File(usize),
-    Container(usize, usize),
+    File(u32),
+    Container(u32, u32),
 }
 
 /// An object, and its stream if it has one.
@@ -64,8 +74,9 @@ impl<'a> File<'a> {
             info: None,
             is_encrypted: false,
             work_left: Cell::new(WORK_BYTES_MAX),
-            objects_left: Cell::new(OBJECTS_MAX),
+            memory: Memory::new(),
             is_cut: Cell::new(false),
+            is_bomb: Cell::new(false),
         };
         file.scan();
         file
@@ -81,10 +92,18 @@ impl<'a> File<'a> {
         self.is_cut.get()
     }
 
+    /// Whether a stream was made to cost time and gives nothing.
+    pub(super) fn is_bomb(&self) -> bool {
+        self.is_bomb.get()
+    }
+
     fn scan(&mut self) {
         let mut at = 0;
         let mut catalog = None;
         while let Some(found) = find_either(self.bytes, at, b"obj", b"trailer") {
+            if self.is_spent() {
+                break;
+            }
             let (start, is_trailer) = found;
             at = start + if is_trailer { 7 } else { 3 };
             let number = if is_trailer {
@@ -103,7 +122,9 @@ impl<'a> File<'a> {
                 }
                 continue;
             };
-            self.place(number, Place::File(start + 3));
+            if let Ok(start) = u32::try_from(start + 3) {
+                self.place(number, Place::File(start));
+            }
             let Object::Dict(dict) = &thing.object else {
                 continue;
             };
@@ -120,7 +141,8 @@ impl<'a> File<'a> {
     }
 
     fn place(&mut self, number: u32, place: Place) {
-        if self.places.len() < PLACES_MAX || self.places.contains_key(&number) {
+        let is_known = self.places.contains_key(&number);
+        if is_known || (self.places.len() < PLACES_MAX && self.keep(PLACE_BYTES).is_some()) {
             self.places.insert(number, place);
         } else {
             self.is_cut.set(true);
@@ -147,11 +169,14 @@ impl<'a> File<'a> {
         let first = dict.get(b"First".as_slice()).and_then(Object::whole);
         let first = first.unwrap_or(0).min(content.len());
         let mut lexer = Lexer::new(&content[..first], 0, OBJECTS_EACH_MAX);
-        let index = self.containers.len();
+        let Ok(index) = u32::try_from(self.containers.len()) else {
+            return;
+        };
         while let (Some(number), Some(offset)) = (lexer.object(), lexer.object()) {
             let number = number.whole().and_then(|number| u32::try_from(number).ok());
-            if let (Some(number), Some(offset)) = (number, offset.whole()) {
-                self.place(number, Place::Container(index, first + offset));
+            let offset = offset.whole().map(|offset| u32::try_from(first + offset));
+            if let (Some(number), Some(Ok(offset))) = (number, offset) {
+                self.place(number, Place::Container(index, offset));
             }
         }
         self.containers.push(content);
@@ -160,7 +185,9 @@ impl<'a> File<'a> {
     /// The object at this place of the file, where it ends and how much of the budget is left.
     fn read_at(&self, at: usize, objects_max: usize) -> (Thing, usize, usize) {
         let mut lexer = Lexer::new(self.bytes, at, objects_max);
-        let Some(object) = lexer.object() else {
+        let object = lexer.object();
+        let _ = self.spend(lexer.at().saturating_sub(at));
+        let Some(object) = object else {
             let object = Object::Null;
             let thing = Thing {
                 object,
@@ -180,6 +207,7 @@ impl<'a> File<'a> {
                 .filter(|to| self.is_stream_end(*to))
                 .or_else(|| find(self.bytes, from, b"endstream"))
                 .unwrap_or(self.bytes.len());
+            let _ = self.spend(to.saturating_sub(from));
             stream = Some((from, to));
             end = to;
         }
@@ -202,22 +230,25 @@ impl<'a> File<'a> {
 
     /// The object that has this number.
     pub(super) fn thing(&self, number: u32) -> Option<Rc<Thing>> {
-        if let Some(kept) = self.kept.borrow().get(&number) {
+        let place = *self.places.get(&number)?;
+        if let Some(kept) = self.kept.borrow().get(&place) {
             return Some(kept.clone());
         }
-        let budget = self.objects_left.get().min(OBJECTS_EACH_MAX);
-        if budget == 0 {
+        let budget = OBJECTS_EACH_MAX.min(self.memory.left() / OBJECT_BYTES);
+        if budget == 0 || self.is_spent() {
             self.is_cut.set(true);
             return None;
         }
-        let (thing, left) = match *self.places.get(&number)? {
+        let (thing, left) = match place {
             Place::File(at) => {
-                let (thing, _, left) = self.read_at(at, budget);
+                let (thing, _, left) = self.read_at(at as usize, budget);
                 (thing, left)
             }
             Place::Container(index, at) => {
-                let mut lexer = Lexer::new(&self.containers[index], at, budget);
+                let container = &self.containers[index as usize];
+                let mut lexer = Lexer::new(container, at as usize, budget);
                 let object = lexer.object().unwrap_or(Object::Null);
+                let _ = self.spend(lexer.at().saturating_sub(at as usize));
                 (
                     Thing {
                         object,
@@ -227,26 +258,38 @@ impl<'a> File<'a> {
                 )
             }
         };
-        self.objects_left
-            .set(self.objects_left.get() - (budget - left));
+        // What does not fit ends the next step; this one has its object.
+        let _ = self.keep((budget - left) * OBJECT_BYTES + THING_BYTES);
         let thing = Rc::new(thing);
-        self.kept.borrow_mut().insert(number, thing.clone());
+        self.kept.borrow_mut().insert(place, thing.clone());
         Some(thing)
     }
 
     /// The object itself, where a reference stands for it.
     pub(super) fn resolve(&self, object: &Object) -> Object {
-        let mut object = object.clone();
+        let mut object = self.copy(object);
         for _ in 0..CHAIN_MAX {
             let Object::Reference(number) = object else {
                 return object;
             };
             object = match self.thing(number) {
-                Some(thing) => thing.object.clone(),
+                Some(thing) => self.copy(&thing.object),
                 None => Object::Null,
             };
         }
         Object::Null
+    }
+
+    /// Nothing when all work is spent.
+    fn copy(&self, object: &Object) -> Object {
+        let bytes = match object {
+            Object::Name(text) | Object::Text(text) => text.len(),
+            _ => 0,
+        };
+        match self.spend(LOOK_BYTES + bytes) {
+            Some(()) => object.clone(),
+            None => Object::Null,
+        }
     }
 
     pub(super) fn dict(&self, object: Option<&Object>) -> Option<Rc<Dict>> {
@@ -274,7 +317,7 @@ impl<'a> File<'a> {
     }
 
     /// The dictionary and decoded content of a stream.
-    pub(super) fn stream(&self, object: &Object) -> Option<(Rc<Dict>, Vec<u8>)> {
+    pub(super) fn stream(&self, object: &Object) -> Option<(Rc<Dict>, Content)> {
         let Object::Reference(number) = object else {
             return None;
         };
@@ -286,16 +329,42 @@ impl<'a> File<'a> {
         Some((dict.clone(), content))
     }
 
-    fn decoded(&self, dict: &Dict, raw: &[u8]) -> Option<Vec<u8>> {
-        self.spend(raw.len() + CALL_BYTES)?;
+    fn decoded(&self, dict: &Dict, raw: &[u8]) -> Option<Content> {
+        self.spend(raw.len() * PACKED_COST + CALL_BYTES)?;
         let limit = self.work_left.get().min(STREAM_BYTES_MAX);
+        let limit = limit.min(self.memory.left());
         let content = filters::decode(dict, raw, limit, &|object| self.resolve(object))?;
+        if content.is_bomb {
+            self.is_bomb.set(true);
+            self.work_left.set(0);
+        }
         if content.bytes.len() >= limit {
             self.is_cut.set(true);
         }
         // A bound that is met here ends the next step; this one has its content.
         let _ = self.spend(content.decoded);
-        Some(content.bytes)
+        self.content(content.bytes)
+    }
+
+    /// Bytes that count as long as they live; `None` when there is no space for them.
+    pub(super) fn content(&self, bytes: Vec<u8>) -> Option<Content> {
+        let content = Content::new(bytes, &self.memory);
+        self.is_cut.set(self.is_cut.get() || content.is_none());
+        content
+    }
+
+    /// Takes so much memory for as long as the answer lives; `None` when there is not so much left.
+    pub(super) fn hold(&self, bytes: usize) -> Option<Held> {
+        let held = self.memory.hold(bytes);
+        self.is_cut.set(self.is_cut.get() || held.is_none());
+        held
+    }
+
+    /// Takes so much memory for as long as the file is read. `None` when all is taken.
+    pub(super) fn keep(&self, bytes: usize) -> Option<()> {
+        let kept = self.memory.keep(bytes);
+        self.is_cut.set(self.is_cut.get() || kept.is_none());
+        kept
     }
 
     /// Whether no more work is done for this file.

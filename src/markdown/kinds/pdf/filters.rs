@@ -1,10 +1,7 @@
 //! The codings of PDF streams (ISO 32000-2, 7.4), decoded up to a bound. Images' codings are not read. A stream that
 //! breaks off gives what came before.
 
-use std::io::Read;
-
-use flate2::read::{DeflateDecoder, ZlibDecoder};
-
+use super::super::inflate::{self, Inflated};
 use super::lexer::{Dict, Object, digit, is_space};
 
 /// Filters one after the other. Real files use one or two.
@@ -14,6 +11,8 @@ pub(super) struct Decoded {
     pub(super) bytes: Vec<u8>,
     /// What all filters together gave.
     pub(super) decoded: usize,
+    /// It costs time and gives nothing.
+    pub(super) is_bomb: bool,
 }
 
 /// The decoded stream, `None` when a filter is not one for text. `resolve` follows references.
@@ -33,7 +32,7 @@ pub(super) fn decode(
         return None;
     }
     let mut bytes: Option<Vec<u8>> = None;
-    let mut decoded = 0;
+    let (mut decoded, mut is_bomb) = (0, false);
     for (at, filter) in filters.iter().enumerate() {
         let input = bytes.as_deref().unwrap_or(raw);
         let filter = resolve(filter);
@@ -42,7 +41,11 @@ pub(super) fn decode(
             _ => Parameters::default(),
         };
         bytes = Some(match filter.name()? {
-            b"FlateDecode" | b"Fl" => parameters.unpredicted(inflate(input, bytes_max)),
+            b"FlateDecode" | b"Fl" => {
+                let inflated = inflate(input, bytes_max);
+                is_bomb |= inflated.is_bomb;
+                parameters.unpredicted(inflated.bytes)
+            }
             b"LZWDecode" | b"LZW" => {
                 parameters.unpredicted(lzw(input, parameters.early, bytes_max))
             }
@@ -53,9 +56,16 @@ pub(super) fn decode(
             _ => return None,
         });
         decoded += bytes.as_ref().map_or(0, Vec::len);
+        if is_bomb {
+            break;
+        }
     }
     let bytes = bytes.unwrap_or_else(|| raw[..raw.len().min(bytes_max)].to_vec());
-    Some(Decoded { bytes, decoded })
+    Some(Decoded {
+        bytes,
+        decoded,
+        is_bomb,
+    })
 }
 
 fn listed(object: Option<Object>) -> Vec<Object> {
@@ -66,16 +76,13 @@ fn listed(object: Option<Object>) -> Vec<Object> {
     }
 }
 
-fn inflate(input: &[u8], bytes_max: usize) -> Vec<u8> {
-    let limit = bytes_max as u64;
-    let mut out = Vec::new();
+fn inflate(input: &[u8], bytes_max: usize) -> Inflated {
     // What was read before an error stays.
-    let whole = ZlibDecoder::new(input).take(limit).read_to_end(&mut out);
-    if whole.is_err() && out.is_empty() {
-        let raw = input.get(2..).unwrap_or_default();
-        let _ = DeflateDecoder::new(raw).take(limit).read_to_end(&mut out);
+    let whole = inflate::zlib(input, bytes_max);
+    if whole.is_whole || whole.is_bomb || !whole.bytes.is_empty() {
+        return whole;
     }
-    out
+    inflate::raw(input.get(2..).unwrap_or_default(), bytes_max)
 }
 
 struct Parameters {

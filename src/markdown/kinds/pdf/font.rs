@@ -10,6 +10,7 @@ use encoding_rs::{Encoding, MACINTOSH, WINDOWS_1252};
 use super::cmap::CMap;
 use super::file::File;
 use super::lexer::{Dict, Object, whole};
+use super::memory::Held;
 
 /// Names of glyphs and the characters they stand for: the Adobe Glyph List without Hebrew, Arabic, Indic, Asian and
 /// private characters.
@@ -50,8 +51,12 @@ const TIMES: [u16; 95] = [
 /// Codes of composite fonts whose width is listed.
 const WIDTHS_MAX: usize = 70_000;
 
-/// What a font costs, however little it says.
+/// What looking at an element of the list of widths costs.
+const ELEMENT_BYTES: usize = 16;
+/// What a font costs, however little it says, in work and in memory.
 const FONT_BYTES: usize = 16 * 1024;
+/// Memory of one width.
+const WIDTH_BYTES: usize = 40;
 
 #[derive(Debug)]
 pub(super) struct Font {
@@ -61,6 +66,8 @@ pub(super) struct Font {
     default_width: f64,
     /// All characters are of one width, as in listings.
     pub(super) is_fixed: bool,
+    /// Its memory.
+    _held: Option<Held>,
 }
 
 #[derive(Debug)]
@@ -96,7 +103,17 @@ impl Font {
             widths: HashMap::new(),
             default_width: 500.0,
             is_fixed: false,
+            _held: None,
         }
+    }
+
+    fn bytes(&self) -> usize {
+        let map = match &self.coding {
+            Coding::Map(map) => map.bytes(),
+            _ => 0,
+        };
+        let to_unicode = self.to_unicode.as_ref().map_or(0, CMap::bytes);
+        FONT_BYTES + map + to_unicode + self.widths.len() * WIDTH_BYTES
     }
 
     pub(super) fn read(file: &File<'_>, dict: &Dict) -> Font {
@@ -115,7 +132,11 @@ impl Font {
             simple_font(file, dict)
         };
         font.to_unicode = map;
-        font
+        font._held = file.hold(font.bytes());
+        match font._held {
+            Some(_) => font,
+            None => Font::unknown(),
+        }
     }
 
     /// Goes through a string; `step` gets each character's text appended to `out` with its measures.
@@ -197,8 +218,10 @@ fn composite(file: &File<'_>, dict: &Dict) -> Font {
         Some(reference @ Object::Reference(_)) => match file.resolve(reference) {
             Object::Name(name) => named_map(&name),
             _ => match file.stream(reference) {
-                Some((_, content)) => Coding::Map(CMap::read(&content)),
-                None => Coding::Glyphs,
+                Some((_, content)) if file.spend(content.len() * 3).is_some() => {
+                    Coding::Map(CMap::read(&content))
+                }
+                _ => Coding::Glyphs,
             },
         },
         Some(Object::Name(name)) => named_map(name),
@@ -212,6 +235,7 @@ fn composite(file: &File<'_>, dict: &Dict) -> Font {
         widths: HashMap::new(),
         default_width: 1000.0,
         is_fixed: false,
+        _held: None,
     };
     if let Some(descendant) = descendant {
         font.is_fixed = is_fixed(file, &descendant);
@@ -246,6 +270,9 @@ fn composite_widths(file: &File<'_>, elements: &[Object]) -> HashMap<u32, f64> {
     let mut at = 0;
     let code = |object: &Object| object.whole().and_then(|code| u32::try_from(code).ok());
     while at + 1 < elements.len() && widths.len() < WIDTHS_MAX {
+        if file.spend(ELEMENT_BYTES).is_none() {
+            break;
+        }
         let Some(first) = code(&elements[at]) else {
             at += 1;
             continue;
@@ -313,6 +340,7 @@ fn simple_font(file: &File<'_>, dict: &Dict) -> Font {
         widths,
         default_width,
         is_fixed: is_fixed(file, dict),
+        _held: None,
     }
 }
 

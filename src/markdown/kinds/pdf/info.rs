@@ -9,6 +9,8 @@ use super::lexer::{Dict, Object};
 
 /// No field is longer.
 const FIELD_BYTES_MAX: usize = 4096;
+/// What is looked at of the XMP.
+const XMP_BYTES_MAX: usize = 1024 * 1024;
 const KEYWORDS_MAX: usize = 50;
 
 pub(super) fn metadata(file: &File<'_>, catalog: &Dict) -> Metadata {
@@ -20,7 +22,10 @@ pub(super) fn metadata(file: &File<'_>, catalog: &Dict) -> Metadata {
     let xmp = catalog
         .get(b"Metadata".as_slice())
         .and_then(|object| file.stream(object))
-        .map(|(_, content)| String::from_utf8_lossy(&content).into_owned())
+        .map(|(_, content)| {
+            let beginning = &content[..content.len().min(XMP_BYTES_MAX)];
+            String::from_utf8_lossy(beginning).into_owned()
+        })
         .unwrap_or_default();
     let or_xmp = |name: &str, tag: &str| field(name).or_else(|| in_xmp(&xmp, tag));
     let date = |name: &str, tag: &str| {

@@ -1,7 +1,7 @@
 //! Lines of all pages become paragraphs and headings: what the page's space and sizes say, since a PDF says nothing
 //! else. Running heads and feet are left out, words cut at the end of a line are joined.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::lexer::whole;
 use super::lines::Line;
@@ -30,6 +30,8 @@ const LETTERS_KEPT_MIN: usize = 50;
 const LETTERS_PROSE: usize = 1_500;
 /// How many lines at the top and at the foot may be running heads.
 const MARGIN_LINES: usize = 2;
+/// Longer ones are none; copies of them and of their numbers are made.
+const RUNNING_BYTES_MAX: usize = 1_000;
 /// The factor on the usual distance of lines beyond which a paragraph begins.
 const LEADING_SLACK: f64 = 1.3;
 
@@ -37,22 +39,23 @@ pub(super) fn paragraphs(mut pages: Vec<Vec<Line>>) -> Vec<Vec<Paragraph>> {
     leave_running_heads(&mut pages);
     let body = body_size(&pages);
     let mut pages: Vec<Vec<(Paragraph, f64)>> = pages
-        .iter()
-        .map(|lines| paragraphs_of_page(lines))
+        .into_iter()
+        .map(|lines| paragraphs_of_page(&lines))
         .collect();
-    let mut sizes: Vec<i64> = Vec::new();
+    let mut sizes: BTreeSet<i64> = BTreeSet::new();
     for (paragraph, size) in pages.iter().flatten() {
         let is_heading = *size > body * HEADING_RATIO
             && paragraph.text.len() <= HEADING_BYTES_MAX
             && !paragraph.is_code
             && paragraph.text.chars().any(char::is_alphabetic);
-        if is_heading && !sizes.contains(&key(*size)) {
-            sizes.push(key(*size));
+        if is_heading {
+            sizes.insert(key(*size));
         }
     }
-    sizes.sort_by_key(|size| -size);
+    // The largest first.
+    let sizes: Vec<i64> = sizes.into_iter().rev().collect();
     for (paragraph, size) in pages.iter_mut().flatten() {
-        let rank = sizes.iter().position(|known| *known == key(*size));
+        let rank = sizes.binary_search_by(|known| key(*size).cmp(known)).ok();
         let is_short = paragraph.text.len() <= HEADING_BYTES_MAX;
         if let Some(rank) = rank
             && is_short
@@ -238,7 +241,9 @@ fn margin(lines: &[Line], size_max: f64) -> Vec<MarginLine> {
         .enumerate()
         .filter(|(rank, _)| is_outer(*rank));
     let may_run = |line: &Line| {
-        line.size <= size_max && !CURRENCIES.iter().any(|mark| line.text.contains(mark))
+        line.size <= size_max
+            && line.text.len() <= RUNNING_BYTES_MAX
+            && !CURRENCIES.iter().any(|mark| line.text.contains(mark))
     };
     outer
         .filter(|(_, at)| may_run(&lines[**at]))
@@ -305,6 +310,7 @@ fn paragraphs_of_page(lines: &[Line]) -> Vec<(Paragraph, f64)> {
         }
     }
     out.retain(|(paragraph, _)| !paragraph.text.is_empty());
+    out.shrink_to_fit();
     out
 }
 

@@ -72,6 +72,8 @@ pub(super) struct Lexer<'a> {
     at: usize,
     /// How many more objects may be made.
     objects_left: usize,
+    /// A word that ended an array or a dictionary and is still to be given.
+    again: Option<&'a [u8]>,
 }
 
 impl<'a> Lexer<'a> {
@@ -80,11 +82,12 @@ impl<'a> Lexer<'a> {
             bytes,
             at: at.min(bytes.len()),
             objects_left: objects_max,
+            again: None,
         }
     }
 
     pub(super) fn at(&self) -> usize {
-        self.at
+        self.at - self.again.map_or(0, <[u8]>::len)
     }
 
     pub(super) fn skip_to(&mut self, at: usize) {
@@ -118,6 +121,9 @@ impl<'a> Lexer<'a> {
     }
 
     fn token_at(&mut self, depth: usize) -> Option<Token<'a>> {
+        if let Some(word) = self.again.take() {
+            return Some(Token::Word(word));
+        }
         loop {
             self.skip_space();
             let first = *self.bytes.get(self.at)?;
@@ -128,7 +134,8 @@ impl<'a> Lexer<'a> {
             let object = match first {
                 b'/' => {
                     self.at += 1;
-                    Object::Name(self.name())
+                    let name = self.name();
+                    Object::Name(self.count_string(name))
                 }
                 b'(' => {
                     let text = self.literal();
@@ -195,12 +202,16 @@ impl<'a> Lexer<'a> {
             return elements;
         }
         loop {
-            let before = self.at;
             match self.token_at(depth + 1) {
                 Some(Token::Object(object)) => elements.push(object),
                 Some(Token::Word(b"R")) => refer(&mut elements),
-                Some(Token::Word(_) | Token::DictEnd) => {
-                    self.at = before;
+                // A word may be long and so may be the space before it: neither is read once for each open array.
+                Some(Token::Word(word)) => {
+                    self.again = Some(word);
+                    break;
+                }
+                Some(Token::DictEnd) => {
+                    self.at -= b">>".len();
                     break;
                 }
                 Some(Token::ArrayEnd) | None => break,
@@ -215,12 +226,11 @@ impl<'a> Lexer<'a> {
             return Dict::new();
         }
         loop {
-            let before = self.at;
             match self.token_at(depth + 1) {
                 Some(Token::Object(object)) => flat.push(object),
                 Some(Token::Word(b"R")) => refer(&mut flat),
-                Some(Token::Word(_)) => {
-                    self.at = before;
+                Some(Token::Word(word)) => {
+                    self.again = Some(word);
                     break;
                 }
                 Some(Token::ArrayEnd) => {}
@@ -442,6 +452,27 @@ mod tests {
         };
         assert_eq!(dict[b"A".as_slice()], Object::Number(1.0));
         assert!(matches!(lexer.token(), Some(Token::Word(b"endobj"))));
+    }
+
+    #[test]
+    fn a_word_is_read_once_for_all_open_arrays() {
+        let mut lexer = Lexer::new(b"[[<<[[    word 7", 0, 6);
+        assert!(lexer.object().is_some());
+        assert_eq!((lexer.at(), lexer.objects_left()), (10, 0));
+        assert!(matches!(lexer.token(), Some(Token::Word(b"word"))));
+        assert_eq!(lexer.at(), 14);
+    }
+
+    /// Names are kept as long as strings are.
+    #[test]
+    fn long_names_count_like_many_objects() {
+        let names = [b"/".as_slice(), &[b'n'; 255]].concat().repeat(100);
+        let mut lexer = Lexer::new(&names, 0, 80);
+        let mut count = 0;
+        while lexer.object().is_some() {
+            count += 1;
+        }
+        assert_eq!(count, 10);
     }
 
     #[test]

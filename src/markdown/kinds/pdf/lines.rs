@@ -116,6 +116,7 @@ impl Lines {
             if !line.is_fixed {
                 line.text = without_leaders(&line.text);
             }
+            line.text.shrink_to_fit();
             #[expect(
                 clippy::cast_possible_truncation,
                 reason = "bounded when it was pushed"
@@ -128,6 +129,7 @@ impl Lines {
         }
         let main = (0u8..4).max_by_key(|turn| letters[usize::from(*turn)]);
         lines.sort_by_key(|line| Some(line.turn) != main);
+        lines.shrink_to_fit();
         lines
     }
 }

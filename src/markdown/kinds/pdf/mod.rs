@@ -28,6 +28,7 @@ mod info;
 mod layout;
 mod lexer;
 mod lines;
+mod memory;
 #[cfg(test)]
 mod tests;
 
@@ -46,6 +47,8 @@ use content::Fonts;
 use file::File;
 use layout::Paragraph;
 use lexer::{Dict, Object};
+use lines::Line;
+use memory::Content;
 
 /// Pages that are read.
 const PAGES_MAX: usize = 500;
@@ -55,10 +58,14 @@ const PAGE_CONTENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 const NODES_MAX: usize = 20_000;
 /// Parents that a page may have its resources from.
 const PARENTS_MAX: usize = 32;
+/// Memory of a line, and later of its paragraph, beside its text.
+const LINE_BYTES: usize = 128;
 /// The markdown, which is no larger for any other kind.
 const MARKDOWN_BYTES_MAX: usize = 10 * 1024 * 1024;
 /// Fewer letters than this are no text of a page, but a stamp on a scan.
 const LETTERS_MIN: usize = 8;
+/// Longer addresses are no links.
+const ADDRESS_BYTES_MAX: usize = 2048;
 
 pub(super) fn page(bytes: &[u8], settings: &Settings) -> Result<Page, ConvertError> {
     // The formats inside are many and hostile files are common: should a bound be missing somewhere, then one file
@@ -72,13 +79,19 @@ fn read(bytes: &[u8], settings: &Settings) -> Result<Page, ConvertError> {
     if file.is_encrypted {
         return Err(ConvertError::EncryptedPdf);
     }
+    if file.is_bomb() {
+        return Err(ConvertError::TooComplex);
+    }
     let catalog = file.dict(file.root.as_ref());
     let catalog = catalog.ok_or(ConvertError::DamagedPdf)?;
     let (leaves, mut is_cut) = leaves(&file, &catalog);
     if leaves.is_empty() {
         return Err(ConvertError::DamagedPdf);
     }
+    // First, because it costs little and what follows may spend all.
+    let metadata = info::metadata(&file, &catalog);
     let mut fonts = Fonts::default();
+    let mut addresses = HashSet::new();
     let (mut pages, mut links) = (Vec::new(), Vec::new());
     let (mut unknown, mut letters, mut bytes) = (0, 0, 0);
     for leaf in &leaves {
@@ -86,30 +99,37 @@ fn read(bytes: &[u8], settings: &Settings) -> Result<Page, ConvertError> {
             &file,
             &mut fonts,
             &resources(&file, leaf),
-            &text_of(&file, leaf),
+            text_of(&file, leaf).as_deref().unwrap_or_default(),
         );
         is_cut |= content.lines.is_full();
         let lines = content.lines.finish();
+        let size = |line: &Line| LINE_BYTES + line.text.len();
+        if file.keep(lines.iter().map(size).sum()).is_none() {
+            break;
+        }
         unknown += content.unknown;
         for line in &lines {
             bytes += line.text.len();
             letters += line.text.chars().filter(|c| !c.is_whitespace()).count();
         }
         pages.push(lines);
-        collect_links(&file, leaf, &settings.url, &mut links);
+        collect_links(&file, leaf, &settings.url, &mut addresses, &mut links);
         if bytes > MARKDOWN_BYTES_MAX / 2 {
             break;
         }
     }
     is_cut |= file.is_cut() || pages.len() < leaves.len();
+    if file.is_bomb() {
+        return Err(ConvertError::TooComplex);
+    }
     if unknown > letters {
         return Err(ConvertError::UnmappedPdf);
     }
     if letters < LETTERS_MIN {
         return Err(ConvertError::ScannedPdf);
     }
-    let mut page = write_page(&layout::paragraphs(pages));
-    page.metadata = info::metadata(&file, &catalog);
+    let mut page = write_page(layout::paragraphs(pages));
+    page.metadata = metadata;
     if page.metadata.title.is_none() {
         page.metadata.title = page.headings.first().map(|heading| heading.text.clone());
     }
@@ -150,6 +170,9 @@ fn leaves(file: &File<'_>, catalog: &Dict) -> (Vec<std::rc::Rc<Dict>>, bool) {
             Some(kids) => {
                 let _ = file.spend(kids.len() * 16);
                 waiting.extend(kids.iter().take(NODES_MAX).rev().cloned());
+                // No more of them will be looked at.
+                let excess = waiting.len().saturating_sub(NODES_MAX);
+                waiting.drain(..excess);
             }
             None => leaves.push(dict),
         }
@@ -173,14 +196,12 @@ fn resources(file: &File<'_>, leaf: &std::rc::Rc<Dict>) -> std::rc::Rc<Dict> {
 }
 
 /// The page's content; several streams are one (ISO 32000-2, 7.7.3.3).
-fn text_of(file: &File<'_>, leaf: &Dict) -> Vec<u8> {
-    let Some(contents) = leaf.get(b"Contents".as_slice()) else {
-        return Vec::new();
-    };
+fn text_of(file: &File<'_>, leaf: &Dict) -> Option<Content> {
+    let contents = leaf.get(b"Contents".as_slice())?;
     if let Some((_, content)) = file.stream(contents) {
-        return content;
+        return Some(content);
     }
-    let mut whole = Vec::new();
+    let mut whole = file.content(Vec::new())?;
     for part in file
         .array(Some(contents))
         .iter()
@@ -191,15 +212,25 @@ fn text_of(file: &File<'_>, leaf: &Dict) -> Vec<u8> {
             break;
         }
         if let Some((_, content)) = file.stream(part) {
-            whole.extend(content);
-            whole.push(b'\n');
+            // They may be cut anywhere between two words.
+            let is_added = whole.extend(&content).and_then(|()| whole.extend(b"\n"));
+            if is_added.is_none() {
+                file.cut();
+                break;
+            }
         }
     }
-    whole
+    Some(whole)
 }
 
 /// Where the page's annotations lead.
-fn collect_links(file: &File<'_>, leaf: &Dict, base: &Url, links: &mut Vec<Link>) {
+fn collect_links(
+    file: &File<'_>,
+    leaf: &Dict,
+    base: &Url,
+    addresses: &mut HashSet<String>,
+    links: &mut Vec<Link>,
+) {
     let annotations = file.array(leaf.get(b"Annots".as_slice()));
     for annotation in annotations.iter().flat_map(|list| list.iter()) {
         if links.len() >= LINKS_MAX || file.spend(64).is_none() {
@@ -212,11 +243,17 @@ fn collect_links(file: &File<'_>, leaf: &Dict, base: &Url, links: &mut Vec<Link>
         else {
             continue;
         };
+        // It is decoded, joined and compared.
+        if address.len() > ADDRESS_BYTES_MAX || file.spend(4 * address.len()).is_none() {
+            continue;
+        }
         let Ok(url) = base.join(info::text(&address).trim()) else {
             continue;
         };
         let url = String::from(url);
-        if url.starts_with("http") && url.len() <= 2048 && links.iter().all(|link| link.url != url)
+        if url.starts_with("http")
+            && url.len() <= ADDRESS_BYTES_MAX
+            && addresses.insert(url.clone())
         {
             links.push(Link {
                 text: url.clone(),
@@ -227,11 +264,11 @@ fn collect_links(file: &File<'_>, leaf: &Dict, base: &Url, links: &mut Vec<Link>
     }
 }
 
-fn write_page(pages: &[Vec<Paragraph>]) -> Page {
+fn write_page(pages: Vec<Vec<Paragraph>>) -> Page {
     let mut page = Page::default();
     let mut words = 0;
     let mut was_item = false;
-    for (at, paragraphs) in pages.iter().enumerate() {
+    for (at, paragraphs) in pages.into_iter().enumerate() {
         if at > 0 && !paragraphs.is_empty() {
             if !page.markdown.is_empty() {
                 page.markdown.push_str("\n---\n\n");
@@ -246,7 +283,7 @@ fn write_page(pages: &[Vec<Paragraph>]) -> Page {
             }
             was_item = paragraph.is_item;
             words += words::count(&paragraph.text) as u64;
-            push_paragraph(&mut page, paragraph);
+            push_paragraph(&mut page, &paragraph);
         }
     }
     if words < THIN_WORDS {

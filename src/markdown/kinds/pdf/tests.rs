@@ -257,6 +257,150 @@ fn bombs_are_bounded() {
     assert_eq!(convert(&deep), Err(ConvertError::DamagedPdf));
 }
 
+/// An object stream of these numbers, all at one place, behind which this stands.
+fn at_one_place(numbers: std::ops::Range<usize>, content: &str) -> Vec<u8> {
+    let head: String = numbers.map(|number| format!("{number} 0 ")).collect();
+    let first = head.len();
+    stream(
+        &format!("/Type/ObjStm/First {first}/Filter/FlateDecode"),
+        &deflated(format!("{head}{content}").as_bytes()),
+    )
+}
+
+/// Each page shows the same lines of one letter: text of some kilobytes, but a hundred bytes of memory for each line.
+#[test]
+fn lines_have_a_bounded_part_of_memory() {
+    let content = format!("BT /F1 12 Tf 40 TL 50 700 Td {} ET", "(a)'".repeat(19_999));
+    let page = "<</Type/Page/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>";
+    let mut objects = vec![
+        b"<</Type/Catalog/Pages 2 0 R>>".to_vec(),
+        Vec::new(),
+        page.into(),
+        stream("/Filter/FlateDecode", &deflated(content.as_bytes())),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>".to_vec(),
+    ];
+    objects.extend((6..56).map(|_| page.as_bytes().to_vec()));
+    let kids: String = (6..56).map(|number| format!("{number} 0 R ")).collect();
+    objects[1] = format!("<</Kids[{kids}]>>").into();
+    let page = convert(&file(&objects, "")).expect("what fits is given");
+    assert!(page.warnings.contains(&Warning::Truncated));
+    let lines = page.markdown.matches('a').count();
+    let most = ContentKind::Pdf.row().unpacked_bytes / LINE_BYTES;
+    assert!((20_000..most).contains(&lines), "{lines}");
+}
+
+#[test]
+fn objects_at_one_place_are_kept_once_and_others_up_to_a_bound() {
+    let names = format!("[{}]", format!("/{}", "n".repeat(255)).repeat(5_000));
+    let one = file(&[at_one_place(100..200, &names)], "");
+    let opened = File::open(&one);
+    let first = opened.thing(100).expect("an array");
+    for number in 101..200 {
+        let other = opened.thing(number).expect("an array");
+        assert!(std::rc::Rc::ptr_eq(&first, &other));
+    }
+    assert!(!opened.is_cut());
+    // Each at a place of its own.
+    let many: Vec<Vec<u8>> = (0..10)
+        .map(|at| at_one_place(100 + at..101 + at, &names))
+        .collect();
+    let many = file(&many, "");
+    let opened = File::open(&many);
+    let count = (100..110).filter(|number| opened.thing(*number).is_some());
+    let count = count.count();
+    assert!((1..10).contains(&count) && opened.is_cut(), "{count}");
+}
+
+/// White space before an object is work each time that it is passed over.
+#[test]
+fn look_ups_are_counted_by_what_they_pass_over() {
+    let places: String = (0..1_000).map(|at| format!("{} {at} ", 100 + at)).collect();
+    let content = format!("{places}{}7", " ".repeat(1_000_000));
+    let first = places.len();
+    let container = stream(
+        &format!("/Type/ObjStm/First {first}/Filter/FlateDecode"),
+        &deflated(content.as_bytes()),
+    );
+    let whole = file(&[container], "");
+    let opened = File::open(&whole);
+    let read = (100..1_100).take_while(|number| opened.thing(*number).is_some());
+    assert!(read.count() < 200);
+    assert!(opened.is_spent());
+    // A comment is passed over from each place in it where an object may begin.
+    let comment = file(&[b"%1 0 obj".repeat(300_000)], "");
+    assert!(File::open(&comment).is_spent());
+}
+
+#[test]
+fn character_maps_have_a_bounded_part_of_memory() {
+    let map = format!("beginbfchar {} endbfchar", "<><41>".repeat(65_000));
+    let numbers = 10..100;
+    let fonts: String = numbers
+        .clone()
+        .map(|number| format!("/F{number} {number} 0 R"))
+        .collect();
+    let shown: String = numbers
+        .clone()
+        .map(|number| format!("/F{number} 9 Tf (Words) Tj "))
+        .collect();
+    let mut objects = vec![
+        b"<</Type/Catalog/Pages 2 0 R>>".to_vec(),
+        b"<</Kids[3 0 R]>>".to_vec(),
+        format!("<</Type/Page/Contents 4 0 R/Resources<</Font<<{fonts}>>>>>>").into(),
+        stream("", format!("BT {shown} ET").as_bytes()),
+        stream("/Filter/FlateDecode", &deflated(map.as_bytes())),
+    ];
+    objects.resize(9, b"null".to_vec());
+    objects.extend(numbers.map(|_| b"<</Type/Font/Subtype/Type1/ToUnicode 5 0 R>>".to_vec()));
+    let page = convert(&file(&objects, "")).expect("what fits is given");
+    assert!(page.warnings.contains(&Warning::Truncated));
+}
+
+#[test]
+fn links_and_widths_are_counted() {
+    let address = format!("<</A<</URI(http://a.example/{})>>>>", "x".repeat(1_900));
+    let annotations = "100 0 R ".repeat(50_000);
+    let container = at_one_place(100..101, &address);
+    let annotated = file(
+        &[
+            format!("[{annotations}]").into(),
+            container,
+            b"<</Annots 1 0 R>>".to_vec(),
+        ],
+        "",
+    );
+    let opened = File::open(&annotated);
+    let leaf = opened.dict(Some(&Object::Reference(3))).expect("a page");
+    let mut links = Vec::new();
+    let base = &settings().url;
+    collect_links(&opened, &leaf, base, &mut HashSet::new(), &mut links);
+    assert_eq!(links.len(), 1);
+    assert!(opened.is_spent());
+
+    let widths = format!("[{}]", "/a".repeat(200_000));
+    let font = b"<</Subtype/Type0/DescendantFonts[<</W 1 0 R>>]>>".to_vec();
+    let composite = file(&[widths.into(), font], "");
+    let opened = File::open(&composite);
+    let font = opened.dict(Some(&Object::Reference(2))).expect("a font");
+    for _ in 0..100 {
+        font::Font::read(&opened, &font);
+    }
+    assert!(opened.is_spent());
+}
+
+#[test]
+fn streams_that_unpack_to_nothing_are_refused() {
+    let blocks = super::super::inflate::tests::empty_blocks(500_000);
+    let packed = [&[0x78, 0x9C][..], &blocks].concat();
+    let objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>".to_vec(),
+        b"<</Kids[3 0 R]>>".to_vec(),
+        b"<</Type/Page/Contents[4 0 R 4 0 R]>>".to_vec(),
+        stream("/Filter/FlateDecode", &packed),
+    ];
+    assert_eq!(convert(&file(&objects, "")), Err(ConvertError::TooComplex));
+}
+
 #[test]
 fn any_change_of_a_file_is_survived() {
     let whole = simple(TEXT, "/Info <</Title(T)>>");
