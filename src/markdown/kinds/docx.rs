@@ -34,7 +34,7 @@ pub(super) fn document(bytes: &[u8]) -> Result<Document, ConvertError> {
             writer.read(&text.unwrap_or_default());
         }
     }
-    let mut document = writer.out.document(writer.is_cut || archive.is_cut());
+    let mut document = writer.out.document(archive.finish()? || writer.is_cut);
     if let Some(text) = archive.text("docProps/core.xml") {
         dublin_core(&text, &mut document.metadata);
     }

@@ -73,16 +73,22 @@ pub(super) fn document(bytes: &[u8]) -> Result<Document, ConvertError> {
         return Err(ConvertError::EncryptedDocument);
     }
     let mut out = Html::default();
+    let mut seen = HashSet::new();
     for (number, chapter) in chapters.iter().enumerate() {
         if out.is_cut() {
             break;
+        }
+        // A chapter that the order names again has been read, and is not given twice.
+        if !seen.insert(chapter) {
+            is_cut = true;
+            continue;
         }
         match archive.text(chapter) {
             Some(text) => is_cut |= !write(&text, number, &mut out),
             None => is_cut = true,
         }
     }
-    let mut document = out.document(is_cut || archive.is_cut());
+    let mut document = out.document(archive.finish()? || is_cut);
     dublin_core(&text, &mut document.metadata);
     Ok(document)
 }
@@ -243,7 +249,7 @@ fn plain_id(id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::markup::HTML_BYTES_MAX;
-    use super::super::zip::tests::archive;
+    use super::super::zip::tests::{archive, bomb};
     use super::*;
 
     const CONTAINER: &str =
@@ -334,6 +340,19 @@ mod tests {
             Err(ConvertError::EncryptedDocument)
         );
         assert_eq!(read("OEBPS/font.otf").as_deref(), Ok("<p>a</p>"));
+    }
+
+    #[test]
+    fn a_chapter_of_blocks_that_hold_nothing_is_refused() {
+        let package = r#"<package><item id="a" href="a"/><itemref idref="a"/></package>"#;
+        let bytes = bomb(
+            "OEBPS/a",
+            &[
+                ("META-INF/container.xml", CONTAINER.as_bytes()),
+                ("OEBPS/book.opf", package.as_bytes()),
+            ],
+        );
+        assert_eq!(document(&bytes).err(), Some(ConvertError::TooComplex));
     }
 
     /// One chapter that the order names again and again, and one whose text is longer in HTML than in its file.

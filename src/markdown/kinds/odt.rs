@@ -29,7 +29,7 @@ pub(super) fn document(bytes: &[u8]) -> Result<Document, ConvertError> {
     let is_whole = walk(&text, |event| writer.take(event));
     writer.begin_notes();
     walk(&text, |event| writer.take(event));
-    let mut document = writer.out.document(!is_whole || archive.is_cut());
+    let mut document = writer.out.document(archive.finish()? || !is_whole);
     if let Some(text) = archive.text("meta.xml") {
         dublin_core(&text, &mut document.metadata);
     }

@@ -24,6 +24,8 @@ const STRINGS_MAX: usize = 500_000;
 const FORMATS_MAX: usize = 100_000;
 /// Names and cells of all sheets together: a cell may refer to any text, and many to the same.
 const CELLS_BYTES_MAX: usize = 5 * 1024 * 1024;
+/// Bytes of cells that are looked at, most of which may be space that is not shown.
+const LOOKED_BYTES_MAX: usize = 4 * CELLS_BYTES_MAX;
 /// The days from 1899-12-30 to 1970-01-01, and those by which the other system of dates begins later.
 const EPOCH_DAYS: f64 = 25_569.0;
 const LATER_DAYS: f64 = 1_462.0;
@@ -57,6 +59,7 @@ pub(super) fn page(bytes: &[u8]) -> Result<Page, ConvertError> {
         shift,
         rows_left: ROWS_MAX,
         bytes_left: CELLS_BYTES_MAX,
+        looked_left: LOOKED_BYTES_MAX,
         is_cut: !is_whole || !has_all || sheets.len() > SHEETS_MAX,
     };
     let mut page = Page::default();
@@ -83,7 +86,7 @@ pub(super) fn page(bytes: &[u8]) -> Result<Page, ConvertError> {
     if let Some(text) = archive.text("docProps/core.xml") {
         dublin_core(&text, &mut page.metadata);
     }
-    if book.is_cut || archive.is_cut() {
+    if archive.finish()? || book.is_cut {
         page.warnings.push(Warning::Truncated);
     }
     Ok(page)
@@ -114,6 +117,16 @@ struct Strings {
 }
 
 impl Strings {
+    /// Once here, and not for each cell that refers to it.
+    fn trim_last(&mut self) {
+        let Some(start) = self.starts.last().map(|start| *start as usize) else {
+            return;
+        };
+        self.text.truncate(self.text.trim_end().len().max(start));
+        let before = self.text[start..].len() - self.text[start..].trim_start().len();
+        self.text.drain(start..start + before);
+    }
+
     fn get(&self, number: usize) -> Option<&str> {
         let start = *self.starts.get(number)? as usize;
         let end = self.starts.get(number + 1);
@@ -147,7 +160,9 @@ fn strings(text: &str) -> (Strings, bool) {
             }
         }
         Event::Close(_) => {
-            path.pop();
+            if path.pop().is_some_and(|name| name == "si") {
+                found.trim_last();
+            }
         }
     });
     (found, !is_full && (is_whole || text.is_empty()))
@@ -190,6 +205,7 @@ struct Book {
     shift: f64,
     rows_left: usize,
     bytes_left: usize,
+    looked_left: usize,
     /// A bound kept something out, or something could not be read.
     is_cut: bool,
 }
@@ -264,8 +280,18 @@ impl Book {
         let shown = self.display_text(cell);
         let shown = shown.trim();
         let end = shown.char_indices().nth(CELL_CHARACTERS_MAX);
-        let shown = value(end.map_or(shown, |(end, _)| &shown[..end]));
+        let shown = &shown[..end.map_or(shown.len(), |(end, _)| end)];
+        let looked = shown.len() + 1;
+        let shown = value(shown);
         self.is_cut |= end.is_some();
+        match self.looked_left.checked_sub(looked) {
+            Some(left) => self.looked_left = left,
+            None => {
+                self.is_cut = true;
+                self.bytes_left = 0;
+                return true;
+            }
+        }
         if shown.is_empty() {
             return false;
         }
@@ -445,6 +471,27 @@ mod tests {
         assert_eq!(page.warnings, [Warning::Truncated]);
     }
 
+    /// A text of spaces that many cells refer to, and one whose spaces are inside: both are looked at, and neither fills
+    /// the table.
+    #[test]
+    fn space_in_shared_texts_counts() {
+        let space = " ".repeat(1_000_000);
+        let (found, is_whole) = strings(&format!(
+            "<sst><si><t>{space}</t></si><si><t> a </t></si></sst>"
+        ));
+        assert!(is_whole);
+        assert_eq!(
+            (found.text.as_str(), found.get(0), found.get(1)),
+            ("a", Some(""), Some("a"))
+        );
+        let inside = format!("<sst><si><t>a{}b</t></si></sst>", " ".repeat(30_000));
+        let row = format!("<row>{}</row>", "<c t='s'><v>0</v></c>".repeat(COLUMNS_MAX));
+        let page = book_with(&inside, &row.repeat(10));
+        assert_eq!(page.warnings, [Warning::Truncated]);
+        let most = LOOKED_BYTES_MAX / 30_000;
+        assert!(page.markdown.matches('a').count() <= most);
+    }
+
     #[test]
     fn empty_cells_before_far_ones_count() {
         let cells = "<row><c r='IV1'><v>1</v></c></row>".repeat(ROWS_MAX);
@@ -460,6 +507,7 @@ mod tests {
             shift: 0.0,
             rows_left: 1,
             bytes_left: 3 * COLUMNS_MAX,
+            looked_left: LOOKED_BYTES_MAX,
             is_cut: false,
         };
         assert_eq!(

@@ -3,12 +3,11 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::io::Read;
 
 use encoding_rs::{CoderResult, UTF_8};
-use flate2::read::DeflateDecoder;
 
 use super::super::ConvertError;
+use super::inflate;
 
 /// Parts of an archive that are looked at.
 const PARTS_MAX: usize = 4_096;
@@ -23,7 +22,10 @@ pub(super) struct Archive<'a> {
     bytes: &'a [u8],
     parts: HashMap<String, Part>,
     left: Cell<usize>,
+    /// Packed bytes that may still be read: parts do not overlap, and each is read once.
+    packed_left: Cell<usize>,
     is_cut: Cell<bool>,
+    is_bomb: Cell<bool>,
 }
 
 #[derive(Clone, Copy)]
@@ -31,8 +33,6 @@ struct Part {
     is_encrypted: bool,
     method: u16,
     packed: usize,
-    /// As the archive says, which need not be true.
-    unpacked: usize,
     header: usize,
 }
 
@@ -60,7 +60,9 @@ impl<'a> Archive<'a> {
                 bytes,
                 parts,
                 left: Cell::new(UNPACKED_BYTES_MAX),
+                packed_left: Cell::new(bytes.len()),
                 is_cut: Cell::new(false),
+                is_bomb: Cell::new(false),
             }),
         }
     }
@@ -96,12 +98,17 @@ impl<'a> Archive<'a> {
         if self.parts.get(name).is_some_and(|part| part.is_encrypted) {
             return Err(ConvertError::EncryptedDocument);
         }
-        self.text(name).ok_or(ConvertError::DamagedDocument)
+        let text = self.text(name);
+        self.finish()?;
+        text.ok_or(ConvertError::DamagedDocument)
     }
 
-    /// Whether a bound kept something of it out.
-    pub(super) fn is_cut(&self) -> bool {
-        self.is_cut.get()
+    /// Whether a bound kept something of it out. An archive made to cost time is refused.
+    pub(super) fn finish(&self) -> Result<bool, ConvertError> {
+        match self.is_bomb.get() {
+            true => Err(ConvertError::TooComplex),
+            false => Ok(self.is_cut.get()),
+        }
     }
 
     fn unpacked(&self, part: &Part) -> Option<Vec<u8>> {
@@ -112,17 +119,26 @@ impl<'a> Archive<'a> {
         if part.is_encrypted {
             return None;
         }
+        let Some(packed_left) = self.packed_left.get().checked_sub(packed.len()) else {
+            self.is_cut.set(true);
+            return None;
+        };
+        self.packed_left.set(packed_left);
         let most = PART_BYTES_MAX.min(self.left.get());
-        let mut unpacked = Vec::with_capacity(part.unpacked.min(most));
-        let read = match part.method {
-            0 => packed.take(most as u64).read_to_end(&mut unpacked),
-            8 => DeflateDecoder::new(packed)
-                .take(most as u64)
-                .read_to_end(&mut unpacked),
+        let (unpacked, is_whole) = match part.method {
+            0 => (packed[..packed.len().min(most)].to_vec(), true),
+            8 => {
+                let inflated = inflate::raw(packed, most);
+                if inflated.is_bomb {
+                    self.is_bomb.set(true);
+                    self.packed_left.set(0);
+                }
+                (inflated.bytes, inflated.is_whole)
+            }
             _ => return None,
         };
         // What was unpacked before a fault counts.
-        if read.is_err() || unpacked.len() == most {
+        if !is_whole || unpacked.len() == most {
             self.is_cut.set(true);
         }
         self.left.set(self.left.get() - unpacked.len());
@@ -138,7 +154,6 @@ fn entry(bytes: &[u8], at: usize) -> Option<(String, Part, usize)> {
         is_encrypted: short(bytes, at + 8)? & 1 != 0,
         method: short(bytes, at + 10)?,
         packed: long(bytes, at + 20)?,
-        unpacked: long(bytes, at + 24)?,
         header: long(bytes, at + 42)?,
     };
     let name = String::from_utf8_lossy(name).into_owned();
@@ -163,13 +178,18 @@ pub(super) mod tests {
     use flate2::write::DeflateEncoder;
     use proptest::prelude::*;
 
+    use super::super::inflate::tests::empty_blocks;
     use super::*;
 
     /// An archive of deflated parts; the first one is stored, as some formats ask.
     pub(in crate::markdown) fn archive(parts: &[(&str, &[u8])]) -> Vec<u8> {
+        archive_with(parts, |number| u16::from(number > 0) * 8)
+    }
+
+    fn archive_with(parts: &[(&str, &[u8])], method: impl Fn(usize) -> u16) -> Vec<u8> {
         let (mut bytes, mut directory) = (Vec::new(), Vec::new());
         for (number, (name, content)) in parts.iter().enumerate() {
-            let method = u16::from(number > 0) * 8;
+            let method = method(number);
             let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
             encoder.write_all(content).expect("a vector takes all");
             let packed = match method {
@@ -206,7 +226,7 @@ pub(super) mod tests {
         assert_eq!(archive.text("a").as_deref(), Some("stored"));
         assert_eq!(archive.text("b/c.xml").as_deref(), Some("gepackt ü"));
         assert_eq!(archive.text("missing"), None);
-        assert!(!archive.is_cut());
+        assert_eq!(archive.finish(), Ok(false));
     }
 
     #[test]
@@ -225,7 +245,42 @@ pub(super) mod tests {
             .map(|text| text.len())
             .sum();
         assert_eq!(all, UNPACKED_BYTES_MAX);
-        assert!(archive.is_cut());
+        assert_eq!(archive.finish(), Ok(true));
+    }
+
+    /// A part may not be read again and again, nor may many names stand for the same bytes.
+    #[test]
+    fn packed_bytes_are_read_once() {
+        let bytes = archive(&[("m", b""), ("a", &b"some words, and more words"[..])]);
+        let archive = Archive::open(&bytes).expect("an archive");
+        let times = (0..100).filter(|_| archive.text("a").is_some()).count();
+        assert!((1..10).contains(&times), "{times}");
+        assert_eq!(archive.finish(), Ok(true));
+    }
+
+    /// An archive whose second part is made of blocks that hold nothing.
+    pub(in crate::markdown) fn bomb(name: &str, others: &[(&str, &[u8])]) -> Vec<u8> {
+        let blocks = empty_blocks(1_000_000);
+        let stored = [&[("m", &b""[..])], others, &[(name, &blocks[..])]].concat();
+        let mut bytes = archive_with(&stored, |number| {
+            u16::from(number > 0 && number <= others.len()) * 8
+        });
+        // The last one in the directory: it is no stored part, but a deflated one.
+        let at = bytes
+            .windows(4)
+            .rposition(|window| window == b"PK\x01\x02")
+            .expect("a directory");
+        bytes[at + 10] = 8;
+        bytes
+    }
+
+    #[test]
+    fn blocks_that_hold_nothing_are_refused() {
+        let bytes = bomb("a", &[("b", b"other words")]);
+        let archive = Archive::open(&bytes).expect("an archive");
+        assert_eq!(archive.text("b").as_deref(), Some("other words"));
+        assert_eq!(archive.main_text("a"), Err(ConvertError::TooComplex));
+        assert_eq!(archive.finish(), Err(ConvertError::TooComplex));
     }
 
     /// UTF-16 begins with a mark, as XML asks (4.3.3); what is no text at all does not grow beyond the bound.
@@ -245,10 +300,10 @@ pub(super) mod tests {
         let archive = Archive::open(&bytes).expect("an archive");
         assert_eq!(archive.text("wide").as_deref(), Some("<a>ü</a>"));
         assert_eq!(archive.text("marked").as_deref(), Some("<a/>"));
-        assert!(!archive.is_cut());
+        assert_eq!(archive.finish(), Ok(false));
         let text = archive.text("broken").expect("replaced characters");
         assert!(text.len() <= PART_BYTES_MAX && text.capacity() <= PART_BYTES_MAX);
-        assert!(archive.is_cut());
+        assert_eq!(archive.finish(), Ok(true));
     }
 
     #[test]
@@ -274,7 +329,7 @@ pub(super) mod tests {
         bytes[at + 20] -= 5;
         let archive = Archive::open(&bytes).expect("an archive");
         let text = archive.text("a").expect("its beginning");
-        assert!(archive.is_cut(), "{text}");
+        assert_eq!(archive.finish(), Ok(true), "{text}");
     }
 
     proptest! {
