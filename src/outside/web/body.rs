@@ -74,7 +74,7 @@ impl Body {
         }
         // One more, because ureq refuses a body of exactly the limit when it looks for the end.
         let mut reader = body.into_with_config().limit(WIRE_BYTES_MAX + 1).reader();
-        let first = read_first(&mut reader)?;
+        let first = read_first(&mut reader, &answer.wire)?;
         let kind = recognised(declared.as_deref(), final_url.url().path(), &first)
             .map_err(|found| FetchError::ContentType(named(&found)))?;
         let content_type = declared.unwrap_or_else(|| kind.content_type().to_owned());
@@ -108,7 +108,7 @@ impl Body {
             self.check(bytes)?;
             hasher.update(part);
             take(part)?;
-            filled = read(&mut self.reader, &mut chunk)?;
+            filled = read(&mut self.reader, &mut chunk, &self.wire)?;
             if filled == 0 {
                 break;
             }
@@ -139,13 +139,16 @@ pub(super) fn beginning(answer: Answer, bytes_max: usize) -> Result<Vec<u8>, Fet
     if let Some(coding) = foreign_coding(&parts.headers) {
         return Err(FetchError::ContentEncoding(coding));
     }
-    let limit = u64::try_from(bytes_max).unwrap_or(u64::MAX);
-    let reader = body.into_with_config().limit(WIRE_BYTES_MAX).reader();
+    let mut reader = body.into_with_config().limit(WIRE_BYTES_MAX).reader();
     let mut bytes = Vec::new();
-    reader
-        .take(limit)
-        .read_to_end(&mut bytes)
-        .map_err(FetchError::from_body)?;
+    let mut chunk = vec![0; CHUNK_BYTES];
+    while bytes.len() < bytes_max {
+        let space = CHUNK_BYTES.min(bytes_max - bytes.len());
+        match read(&mut reader, &mut chunk[..space], &wire)? {
+            0 => break,
+            count => bytes.extend_from_slice(&chunk[..count]),
+        }
+    }
     if wire.is_broken() {
         return Err(FetchError::Truncated);
     }
@@ -156,21 +159,29 @@ fn is_bomb(decoded: u64, wire: u64) -> bool {
     decoded > RATIO_FREE_BYTES && decoded > wire.saturating_mul(RATIO_MAX)
 }
 
-fn read(reader: &mut BodyReader<'static>, buffer: &mut [u8]) -> Result<usize, FetchError> {
+fn read(
+    reader: &mut BodyReader<'static>,
+    buffer: &mut [u8],
+    wire: &Wire,
+) -> Result<usize, FetchError> {
     loop {
         match reader.read(buffer) {
-            Ok(count) => return Ok(count),
+            Ok(count) => {
+                wire.decode(u64::try_from(count).unwrap_or(u64::MAX));
+                return Ok(count);
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) if wire.is_refused() => return Err(FetchError::TooLarge),
             Err(error) => return Err(FetchError::from_body(error)),
         }
     }
 }
 
-fn read_first(reader: &mut BodyReader<'static>) -> Result<Vec<u8>, FetchError> {
+fn read_first(reader: &mut BodyReader<'static>, wire: &Wire) -> Result<Vec<u8>, FetchError> {
     let mut first = vec![0; RECOGNISED_BYTES];
     let mut filled = 0;
     while filled < RECOGNISED_BYTES {
-        match read(reader, &mut first[filled..])? {
+        match read(reader, &mut first[filled..], wire)? {
             0 => break,
             count => filled += count,
         }

@@ -183,16 +183,41 @@ impl Answer {
     }
 }
 
+/// Bytes on the wire, with the response's head, that may decode to nothing; each decoded byte allows some more, because a
+/// body may come in very small chunks.
+const EMPTY_BYTES_MAX: u64 = 512 * 1024;
+const EMPTY_RATIO: u64 = 6;
+
 /// What came through a connection before any decoding.
 #[derive(Debug, Default)]
 pub(super) struct Wire {
     bytes: AtomicU64,
+    /// What was made of them so far.
+    decoded: AtomicU64,
     broken: AtomicBool,
+    refused: AtomicBool,
 }
 
 impl Wire {
     pub(super) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Notes that so many more bytes were decoded.
+    pub(super) fn decode(&self, bytes: u64) {
+        self.decoded.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether the transfer ended because it decodes to nothing.
+    pub(super) fn is_refused(&self) -> bool {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    /// Packed data may hold blocks without a byte in them: a decoder works on them and gives nothing, so that nobody
+    /// behind it can stop. What arrives ahead of what is decoded is bounded here, before it.
+    fn is_empty_work(&self) -> bool {
+        let decoded = self.decoded.load(Ordering::Relaxed);
+        self.bytes() > EMPTY_BYTES_MAX.saturating_add(decoded.saturating_mul(EMPTY_RATIO))
     }
 
     /// Whether the connection ended with an error. ureq takes a reset for the end of a body that has no length, so a
@@ -343,6 +368,12 @@ impl<T: Transport> Transport for Counted<T> {
         let after = self.inner.buffers().input().len();
         let arrived = u64::try_from(after.saturating_sub(before)).unwrap_or(u64::MAX);
         self.wire.bytes.fetch_add(arrived, Ordering::Relaxed);
+        if self.wire.is_empty_work() {
+            self.wire.refused.store(true, Ordering::Relaxed);
+            return Err(Error::Io(io::Error::other(
+                "a body that decodes to nothing",
+            )));
+        }
         if outcome.is_err() {
             self.wire.broken.store(true, Ordering::Relaxed);
         }

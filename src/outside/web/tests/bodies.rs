@@ -118,6 +118,15 @@ fn a_bomb_is_stopped_at_the_limit_and_not_at_its_end() {
     assert!(taken.load(Ordering::SeqCst) <= PAGE_BYTES);
 }
 
+/// The decoder works on blocks without a byte in them and gives nothing back, so that nobody behind it can stop.
+#[test]
+fn a_body_that_decodes_to_nothing_is_stopped() {
+    let head = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+    let empty = b"\x02\x08\x20\x80\x00".repeat(400_000);
+    let body = [&head[..], &empty, b"\x03\x00", &[0; 8]].concat();
+    assert_eq!(failure(compressed("gzip", &body)), FetchError::TooLarge);
+}
+
 #[test]
 fn a_body_that_ends_early_is_transient() {
     let cut = |mut response: Vec<u8>, bytes: usize| {
