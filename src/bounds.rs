@@ -458,10 +458,10 @@ pub const BOUNDS: &[Held] = &[
     Held {
         what: "Pages that are fetched and converted, and those who wait for a place",
         place: Calls,
-        bounds: &[Constant("src/markdown/kinds/zip.rs::PARTS_MAX"), Constant("src/markdown/kinds/zip.rs::PART_BYTES_MAX"), Constant("src/markdown/kinds/zip.rs::UNPACKED_BYTES_MAX"), Constant("src/markdown/kinds/xml.rs::DEPTH_MAX"), Setting("fetch.at_once_max"), Constant("src/app.rs::FETCHES_OF_PAYER_MAX"), Constant("src/app.rs::FETCHES_OF_DOMAIN_MAX"), Constant("src/app.rs::FETCH_WAIT_MAX")],
+        bounds: &[Constant("src/markdown/kinds/zip.rs::PARTS_MAX"), Constant("src/markdown/kinds/zip.rs::PART_BYTES_MAX"), Constant("src/markdown/kinds/zip.rs::UNPACKED_BYTES_MAX"), Constant("src/markdown/kinds/inflate.rs::PACKED_FREE_BYTES"), Constant("src/markdown/kinds/xml.rs::DEPTH_MAX"), Constant("src/markdown/kinds/xlsx.rs::LOOKED_BYTES_MAX"), Constant("src/markdown/kinds/pdf/file.rs::WORK_BYTES_MAX"), Constant("src/outside/web/dial.rs::EMPTY_BYTES_MAX"), Setting("fetch.at_once_max"), Constant("src/app.rs::FETCHES_OF_PAYER_MAX"), Constant("src/app.rs::FETCHES_OF_DOMAIN_MAX"), Constant("src/app.rs::FETCH_WAIT_MAX")],
         at_bound: "503 with a retry credit after the wait; waiters are verified payments, bounded by their payers' turns.",
         enforced: &["src/flows/content/source/fetch.rs::fetch_in_turn", "src/outside/call.rs::run"],
-        tests: &["src/markdown/kinds/zip.rs::bombs_are_bounded", "tests/it/limits.rs::one_buyer_does_not_take_all_places", "tests/it/limits.rs::one_slow_domain_does_not_take_all_places", "src/outside/call.rs::a_holder_takes_its_share_and_no_more"],
+        tests: &["src/markdown/kinds/zip.rs::bombs_are_bounded", "src/markdown/kinds/inflate.rs::blocks_that_hold_nothing_are_given_up", "src/markdown/kinds/xlsx.rs::space_in_shared_texts_counts", "src/markdown/kinds/pdf/tests.rs::look_ups_are_counted_by_what_they_pass_over", "src/outside/web/tests/bodies.rs::a_body_that_decodes_to_nothing_is_stopped", "tests/it/limits.rs::one_buyer_does_not_take_all_places", "tests/it/limits.rs::one_slow_domain_does_not_take_all_places", "src/outside/call.rs::a_holder_takes_its_share_and_no_more"],
     },
     Held {
         what: "Pages that are opened in the browser, and those that wait for a place",
