@@ -23,7 +23,7 @@ pub const CSP: &str = policy!("script-src 'sha256-MCvtzbVBCkT0Tc0XkiixQvSewmVPOO
 /// The same for reports; it also allows [`super::assets::VERIFY_SCRIPT`].
 pub const REPORT_CSP: &str = policy!(
     "script-src 'sha256-MCvtzbVBCkT0Tc0XkiixQvSewmVPOOtb/YFdAIl088I=' ",
-    "'sha256-GBo1/wMNYK6E9sSnoQx2cQELO1azZLwK2sodJ8zZ+jk='"
+    "'sha256-W3g5IkKKU96gZ1zwTo1d10IFpuUc4uhZzv459Enh+Dw='"
 );
 
 /// The same for the page that sells to a browser's wallet; it also allows [`super::assets::WALLET_SCRIPT`].

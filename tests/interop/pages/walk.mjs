@@ -87,7 +87,7 @@ for (const [name, viewport] of Object.entries(WIDTHS)) {
       await page.keyboard.press('Enter');
       await page.waitForSelector('#recomputed li');
       const found = await page.locator('#recomputed').innerText();
-      assert.match(found, /result hash is correct[^]*published key[^]*checks against the stored source pass/);
+      assert.match(found, /result hash is correct[^]*published key[^]*source hash is correct[^]*excerpts are in the stored text[^]*checks against the stored source pass/);
       assert.equal(await page.locator('#recomputed .fail').count(), 0);
       await theServiceChecks(page);
     });
@@ -146,6 +146,22 @@ check('an altered report does not pass the check in the browser', async () => {
     await toTheReport(page);
     await page.click('#recompute');
     await page.waitForSelector('#recomputed .fail');
+    const found = await page.locator('#recomputed .fail').allInnerTexts();
+    assert.match(found[0], /^The result hash does not match: this report was changed after it was made \(computed [0-9a-f]{64}, stated/);
+    assert.match(found[1], /does not cover the result hash/);
+  });
+});
+
+check('an altered source does not pass the check in the browser', async () => {
+  await withPage({}, async (page) => {
+    await page.route(`**/v1${REPORT}/source`, async (route) => {
+      const reply = await route.fetch();
+      await route.fulfill({ response: reply, body: `${await reply.text()}.`.replace('e', 'E') });
+    });
+    await toTheReport(page);
+    await page.click('#recompute');
+    await page.waitForSelector('#recomputed .fail');
+    assert.match((await page.locator('#recomputed .fail').allInnerTexts())[0], /^The source hash does not match/);
   });
 });
 
