@@ -119,7 +119,8 @@ pub struct App {
     /// The 402 of each level, made once by the API layer.
     pub challenges: OnceLock<Vec<Reply>>,
     /// Documents that change only with live settings, by the pattern of their row.
-    documents: Mutex<HashMap<&'static str, Reply>>,
+    /// By the row's pattern, and whether sales are paused, which pages say.
+    documents: Mutex<HashMap<(&'static str, bool), Reply>>,
     /// The markdown of constant pages.
     pub alternates: Alternates,
     pub started: Instant,
@@ -287,14 +288,16 @@ impl App {
 
     /// The document of a row, made when first asked for and again after each change of live settings.
     pub fn document(&self, pattern: &'static str, make: impl FnOnce(&App) -> Reply) -> Reply {
-        if let Some(document) = lock(&self.documents).get(pattern) {
+        let key = (pattern, self.health.paused_since().is_some());
+        if let Some(document) = lock(&self.documents).get(&key) {
             return document.clone();
         }
         let effective = self.reloaded();
         let document = make(self).shared();
         let mut documents = lock(&self.documents);
-        if Arc::ptr_eq(&effective, &self.reloaded()) {
-            documents.insert(pattern, document.clone());
+        let is_paused = self.health.paused_since().is_some();
+        if Arc::ptr_eq(&effective, &self.reloaded()) && key == (pattern, is_paused) {
+            documents.insert(key, document.clone());
         }
         document
     }

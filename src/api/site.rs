@@ -4,6 +4,7 @@ pub mod markdown_alternate;
 
 use std::collections::BTreeMap;
 
+use crate::api::directory::documents::DESCRIPTION_VERSION;
 use crate::api::frame::{Texts, made_once, site, with_page_headers};
 use crate::api::{challenge, failure, query};
 use crate::app::{App, Shared, user_agent};
@@ -39,6 +40,7 @@ pub fn home_page(app: &App, call: &Call) -> Reply {
             site,
             sample_markdown: &app.sample.markdown,
             outcomes: &app.sample.outcomes,
+            previews_per_day: app.reloaded().limits.free_fetches.client,
         })
     })
 }
@@ -144,7 +146,10 @@ pub async fn demo(app: Shared, call: Call) -> Reply {
 /// GET /swagger: the API explorer.
 pub async fn explorer(app: Shared, call: Call) -> Reply {
     let reply = constant(&app, &call, |_, site| {
-        pages::docs::explorer::page(&pages::docs::explorer::ExplorerView { site })
+        pages::docs::explorer::page(&pages::docs::explorer::ExplorerView {
+            site,
+            api_version: DESCRIPTION_VERSION,
+        })
     });
     reply.fixed("content-security-policy", pages::layout::EXPLORER_CSP)
 }

@@ -78,6 +78,7 @@ const FOOTER: [(&str, &[(&str, &str)]); 3] = [
             ("Buy with a wallet", "/buy"),
             ("Proof Packs", "/proof-pack"),
             ("Evidence Bundles", "/proof-pack/bundle"),
+            ("Check of a text", "/docs#example-check"),
             ("Sample report", "/proof-pack/sample"),
             ("Public reports", "/proof-pack/library"),
             ("Demo", "/demo"),
@@ -120,6 +121,7 @@ pub fn layout(page: Layout<'_>, content: Markup) -> String {
 pub(super) fn frame(page: &Layout<'_>, styles: &[&str], content: &Markup) -> String {
     let body = html! {
         @if page.site.facilitator == FacilitatorMode::Sandbox { (sandbox_notice()) }
+        @if page.site.is_paused { (pause_notice()) }
         (header(page.path))
         (content)
         (footer(page))
@@ -183,6 +185,17 @@ fn sandbox_notice() -> Markup {
             p {
                 strong { "Sandbox." }
                 " Payments are verified as usual but use test funds; nothing reaches a chain."
+            }
+        } }
+    }
+}
+
+fn pause_notice() -> Markup {
+    html! {
+        aside.sandbox aria-label="Sales" { .wrap {
+            p {
+                strong { "Sales are paused." }
+                " Prices are shown for information; nothing can be bought at the moment. What is paid for is still delivered."
             }
         } }
     }

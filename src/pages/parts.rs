@@ -50,27 +50,27 @@ pub(super) fn tabs(name: &str, legend: &str, blocks: &[(&str, Markup)]) -> Marku
     }
 }
 
-/// How to buy something: with the CLI, and in two languages.
+/// How to buy something: with the CLI where there is one to be had, and in two languages.
 pub(super) fn ways_to_buy(site: &Site<'_>, item: Item<'_>) -> Markup {
-    tabs(
-        "buy",
-        "Buy it with",
-        &[
-            ("CLI", code("Shell", &commands::buy(site, item))),
-            (
-                "TypeScript",
-                code("buy.mts", &commands::typescript(site, item)),
+    let cli = ("CLI", code("Shell", &commands::buy(site, item)));
+    let others = [
+        (
+            "TypeScript",
+            code("buy.mts", &commands::typescript(site, item)),
+        ),
+        ("Python", code("buy.py", &commands::python(site, item))),
+        (
+            "curl",
+            code(
+                "Shell: the response is 402 with the price",
+                &commands::challenge_curl(site, item),
             ),
-            ("Python", code("buy.py", &commands::python(site, item))),
-            (
-                "curl",
-                code(
-                    "Shell: the response is 402 with the price",
-                    &commands::challenge_curl(site, item),
-                ),
-            ),
-        ],
-    )
+        ),
+    ];
+    let ways: Vec<_> = (site.has_program().then_some(cli).into_iter())
+        .chain(others)
+        .collect();
+    tabs("buy", "Buy it with", &ways)
 }
 
 /// What the commands need.
@@ -91,10 +91,34 @@ pub(super) fn passed_checks(checks: &[(&str, bool)]) -> Markup {
         ul.checks {
             @for (id, passes) in checks {
                 li class=(if *passes { "pass" } else { "fail" }) {
-                    code { (id) } @if *passes { " passes" } @else { " fails" }
+                    (check_words(id, *passes)) " " code { (id) }
                 }
             }
         }
+    }
+}
+
+/// What a check has found, as a sentence.
+fn check_words(id: &str, passes: bool) -> &'static str {
+    match (id, passes) {
+        ("readable", true) => "The report can be read.",
+        ("readable", false) => "The report cannot be read.",
+        ("result_hash", true) => "The result hash is that of the report.",
+        ("result_hash", false) => "The result hash is not that of the report.",
+        ("source_hash", true) => "The source hash is that of the stored text.",
+        ("source_hash", false) => "The source hash is not that of the stored text.",
+        ("source_hashes", true) => "Each source hash is that of its stored text.",
+        ("source_hashes", false) => "A source hash is not that of its stored text.",
+        ("source_profile", true) => "The source’s description names the same text.",
+        ("source_profile", false) => "The source’s description names another text.",
+        ("citations", true) => "Each excerpt is in the source, word for word.",
+        ("citations", false) => "Some excerpts are not in the source.",
+        ("retention", true) => "The report is within its storage period.",
+        ("retention", false) => "The report’s storage period has ended.",
+        ("stored_bytes", true) => "The stored bytes are unchanged.",
+        ("stored_bytes", false) => "The stored bytes have changed.",
+        (_, true) => "Passes:",
+        (_, false) => "Fails:",
     }
 }
 
@@ -120,6 +144,11 @@ pub(super) fn share(what: &str, value: f64) -> Markup {
     let value = format!("{:.2}", value.clamp(0.0, 1.0));
     let shown = percent(&value);
     html! { meter min="0" max="1" value=(value) aria-label=(what) { (shown) } (shown) }
+}
+
+/// The same for what speaks against something.
+pub(super) fn share_against(what: &str, value: f64) -> Markup {
+    html! { span.against { (share(what, value)) } }
 }
 
 /// `66 %` of `0.66`.
@@ -198,7 +227,7 @@ pub(super) fn safe_href(address: &str) -> Option<&str> {
 pub(super) fn foreign_link(address: &str) -> Markup {
     html! {
         @if let Some(href) = safe_href(address) {
-            a href=(href) rel="nofollow noopener noreferrer" { (address) }
+            a.address href=(href) rel="nofollow noopener noreferrer" { (address) }
         } @else {
             (address)
         }
@@ -216,6 +245,26 @@ pub(super) fn contact(text: &str) -> Markup {
     html! {
         @if is_mail(text) { a href={ "mailto:" (text) } { (text) } } @else { (foreign_link(text)) }
     }
+}
+
+/// What stands in place of a button while sales are paused.
+pub(super) fn paused_note() -> Markup {
+    html! {
+        .note.warn { p { strong { "Sales are paused." } " Come back later; nothing is charged until then." } }
+    }
+}
+
+/// The button that pays with a browser's wallet, unless sales are paused.
+pub(super) fn wallet_button(site: &Site<'_>, path: &str) -> Markup {
+    html! {
+        @if site.is_paused { (paused_note()) } @else { .actions { a.button href=(path) { "Pay with a browser wallet" } } }
+    }
+}
+
+/// A question as a heading. What is too long for one is set in the size of text.
+pub(super) fn question(text: &str) -> Markup {
+    const HEADING_CHARACTERS_MAX: usize = 140;
+    html! { h1.question.long[text.chars().count() > HEADING_CHARACTERS_MAX] dir="auto" { (text) } }
 }
 
 /// Why there is no quote: an error code of `/docs`, and a sentence.
@@ -344,6 +393,26 @@ pub(super) fn pretty_json(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_question_is_no_heading_in_size_and_every_question_has_its_own_direction() {
+        assert_eq!(
+            question("Is it?").into_string(),
+            r#"<h1 class="question" dir="auto">Is it?</h1>"#
+        );
+        let long = question(&"word ".repeat(40)).into_string();
+        assert!(
+            long.starts_with(r#"<h1 class="question long" dir="auto">"#),
+            "{long}"
+        );
+    }
+
+    #[test]
+    fn every_check_is_a_sentence_beside_its_name() {
+        let shown = passed_checks(&[("stored_bytes", true), ("citations", false)]).into_string();
+        assert!(shown.contains("The stored bytes are unchanged. <code>stored_bytes</code>"));
+        assert!(shown.contains("Some excerpts are not in the source. <code>citations</code>"));
+    }
 
     #[test]
     fn the_contents_are_the_sections() {

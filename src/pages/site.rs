@@ -32,6 +32,8 @@ pub struct Site<'a> {
     pub download: Option<&'a str>,
     /// Whether the entailment model is used.
     pub has_model: bool,
+    /// Whether the operator has paused sales.
+    pub is_paused: bool,
 }
 
 impl Site<'_> {
@@ -47,6 +49,11 @@ impl Site<'_> {
             "eip155:84532" => "Base Sepolia",
             other => other,
         }
+    }
+
+    /// Whether a buyer has the program: where it can be downloaded, and in a sandbox, which it runs.
+    pub fn has_program(&self) -> bool {
+        self.download.is_some() || self.facilitator == FacilitatorMode::Sandbox
     }
 
     /// The sample page, which the starter tier always delivers.

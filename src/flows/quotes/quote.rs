@@ -85,6 +85,7 @@ const NOT_CACHED: &str = "The page is not cached, and this tier never fetches.";
 const SAMPLE_NOT_SOLD: &str =
     "This is our sample page, which this tier does not sell; starter does.";
 const GAS_UNKNOWN: &str = "The settlement cost is currently unknown.";
+const PAUSED: &str = "Sales are paused.";
 const TOO_THIN: &str = "The price would not currently cover our costs.";
 
 /// Checks a target as a sale would, and stores the quote. If the disk is low, the quote is returned but not stored.
@@ -202,6 +203,9 @@ pub struct Known {
 pub fn unavailable(app: &Shared, item: LineItem, pages: &[Known]) -> Option<&'static str> {
     let fetched = pages.iter().filter(|page| !page.is_sample).count();
     let work = work(app, item.level, fetched);
+    if app.health.paused_since().is_some() {
+        return Some(PAUSED);
+    }
     if let Some(reason) = unprofitable(app, item.price(), work) {
         return Some(reason);
     }

@@ -86,7 +86,7 @@ fn kept_quote(view: &CheckoutView<'_>, quote: &KeptQuote<'_>) -> Markup {
         }
         h2 #buy { "Buy it now" }
         @if quote.force_refresh.is_none() {
-            .actions { a.button href=(wallet::path(item)) { "Pay with a browser wallet" } }
+            (parts::wallet_button(&view.site, &wallet::path(item)))
         }
         p { "The quote is free. These commands pay at most the price above:" }
         (parts::ways_to_buy(&view.site, item))

@@ -13,6 +13,7 @@ use crate::evidence::report::Report;
 use crate::pages::buyer::first_words;
 use crate::pages::buyer::outcomes;
 use crate::pages::buyer::sample;
+use crate::pages::buyer::wallet;
 use crate::pages::commands::{self, Item};
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
@@ -27,6 +28,8 @@ pub struct HomeView<'a> {
     pub sample_markdown: &'a str,
     /// A supported, a contradicted and a not stated answer.
     pub outcomes: &'a [Report],
+    /// Free previews that are fetched for one visitor in a day.
+    pub previews_per_day: u64,
 }
 
 /// The home page.
@@ -41,7 +44,7 @@ pub fn page(view: &HomeView<'_>) -> String {
             noindex: false,
         },
         html! {
-            (hero(&view.site))
+            (hero(view))
             (products())
             h2 #example { "A page goes in, markdown comes out" }
             p {
@@ -110,7 +113,8 @@ fn structured_data(site: &Site<'_>) -> String {
     document.to_string().replace('<', "\\u003c")
 }
 
-fn hero(site: &Site<'_>) -> Markup {
+fn hero(view: &HomeView<'_>) -> Markup {
+    let site = &view.site;
     let target = site.sample_url();
     let tier = Tier::Starter;
     html! {
@@ -119,18 +123,24 @@ fn hero(site: &Site<'_>) -> Markup {
                 h1 { "Clean markdown of any public web page, paid per call" }
                 p.lead {
                     "Send a URL, get the page as markdown your model can read. From "
-                    strong.nowrap { (cheapest()) " USDC" } " a page over x402: no account, no API key, no "
-                    "subscription. If we can’t deliver, you don’t pay."
+                    strong.nowrap { (parts::cents(cheapest())) " USDC" } " (dollars on a blockchain) a page, paid over x402, the HTTP standard for "
+                    "payments by programs: no account, no API key, no subscription. If we can’t deliver, you don’t pay."
                 }
                 (first_words::form(""))
                 p.hint {
-                    "Up to the first 300 words are free. No page at hand? Try "
+                    "Up to the first 300 words are free"
+                    @if view.previews_per_day > 0 { ", for " (view.previews_per_day) @if view.previews_per_day == 1 { " page a day" } @else { " pages a day" } }
+                    ". No page at hand? Try "
                     a href=(first_words::path(&site.sample_url())) { "our sample page" } ", or " a href="/demo" { "the demo" } "."
                 }
             }
             div {
                 (parts::code("Ask: the response is 402 with the price", &commands::challenge_curl(site, Item::page(&target, tier))))
-                (parts::code("Buy: sign, pay, receive", &commands::buy(site, Item::page(&target, tier))))
+                @if site.has_program() {
+                    (parts::code("Buy: sign, pay, receive", &commands::buy(site, Item::page(&target, tier))))
+                } @else {
+                    p { a href="/quickstart" { "Buy it from TypeScript or Python" } ", or with " a href=(wallet::path(Item::page(&target, tier))) { "the wallet in your browser" } "." }
+                }
                 @if site.facilitator == FacilitatorMode::Sandbox {
                     p.small.muted { "This is a sandbox: any private key works and starts with test funds." }
                 } @else {

@@ -173,7 +173,7 @@ fn offers(site: &Site<'_>, quote: &Quoted<'_>) -> Markup {
                 " delivers one for " (parts::usdc(cheaper.price())) "."
             }
         }
-        .actions { a.button href=(wallet::path(item)) { "Pay with a browser wallet" } }
+        (parts::wallet_button(site, &wallet::path(item)))
         (parts::ways_to_buy(site, item))
         (parts::what_to_install(site))
     }

@@ -56,8 +56,8 @@ fn see_the_price(site: &Site<'_>) -> Markup {
 fn buyer(site: &Site<'_>) -> Markup {
     let sample = site.sample_url();
     let item = Item::page(&sample, Tier::Starter);
-    let ways = [
-        ("CLI", cli(site, item)),
+    let program = ("CLI", cli(site, item));
+    let clients = [
         (
             "TypeScript",
             html! {
@@ -77,6 +77,11 @@ fn buyer(site: &Site<'_>) -> Markup {
             },
         ),
     ];
+    // Who has to build the program first begins with a client.
+    let ways: Vec<_> = match site.has_program() {
+        true => std::iter::once(program).chain(clients).collect(),
+        false => clients.into_iter().collect(),
+    };
     html! {
         h2 #buyer { "Pay with a client" }
         (key(site))
@@ -99,10 +104,8 @@ fn cli(site: &Site<'_>, item: Item<'_>) -> Markup {
         }
         @match site.download.and_then(parts::safe_href) {
             Some(download) => p { a href=(download) { "Download context402" } " and put it into your " code { "PATH" } "." },
-            None => {
-                p { "Build it with Rust from its source code; that takes about 5 minutes on 2 cores:" }
-                (parts::code("Install", "cargo install --locked --path ."))
-            },
+            // The sandbox runs it.
+            None => p { "It is the program that runs this sandbox." },
         }
         (parts::code("Run", &commands::buy(site, item)))
     }

@@ -201,7 +201,7 @@ fn bundle_row(bundle: Bundle, chosen: Option<Bundle>, has_model: bool) -> Markup
         tr.chosen[marked] {
             th scope="row" { (bundle.name()) @if marked { " " span.tag.good { "this quote" } } }
             td.num { (parts::usdc(bundle.price())) }
-            td.num { "up to " (bundle.source_limit()) }
+            td.num data-label="Sources" { "up to " (bundle.source_limit()) }
             td.long { (bundle.reads(has_model)) }
         }
     }
@@ -239,6 +239,7 @@ fn offers(view: &BundleView<'_>, quote: &Quoted<'_>) -> Markup {
         (source_list(quote.target_urls))
         (rejected_list(&quote.rejected))
         h2 { "Price list" }
+        p.muted { "Agents pay in USDC; people pay the same number of dollars through the payment link." }
         (bundle_table(Some(quote.bundle), view.site.has_model))
     }
 }

@@ -34,6 +34,7 @@ pub(in crate::pages) fn site() -> Site<'static> {
         contact: Some("ops@sample-site.org"),
         download: Some("https://releases.sample-site.org/context402/"),
         has_model: true,
+        is_paused: false,
     }
 }
 
@@ -542,6 +543,7 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
                 site,
                 sample_markdown: texts.pick(MARKDOWN),
                 outcomes: &[report(texts)],
+                previews_per_day: 10,
             }),
         ),
         ("quote", quote::page(&nothing_asked)),
@@ -702,7 +704,13 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
                 report: &report(texts),
             }),
         ),
-        ("explorer", explorer::page(&explorer::ExplorerView { site })),
+        (
+            "explorer",
+            explorer::page(&explorer::ExplorerView {
+                site,
+                api_version: "1.2.0",
+            }),
+        ),
     ];
     [
         all,
