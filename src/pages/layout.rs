@@ -29,7 +29,7 @@ pub const REPORT_CSP: &str = policy!(
 /// The same for the page that sells to a browser's wallet; it also allows [`super::assets::WALLET_SCRIPT`].
 pub const WALLET_CSP: &str = policy!(
     "script-src 'sha256-MCvtzbVBCkT0Tc0XkiixQvSewmVPOOtb/YFdAIl088I=' ",
-    "'sha256-i6llCQucFuHn09/jYvAMDyq0o2sORaoN3Pw9un7AVBU='"
+    "'sha256-+KmyE0xgXRGzlprAtcojI4DJYaeSrLDv9FWmDHDpGww='"
 );
 
 /// For the API explorer, whose scripts and styles are files.

@@ -145,9 +145,9 @@ fn offer(view: &WalletView<'_>, item: Item<'_>) -> Markup {
                 dt { "Price" } dd { (parts::usdc(level.price())) " on " (site.network_name()) ", no gas fees" }
                 dt { "Paid to" } dd { code { (site.pay_to) } }
             }
-            #wallet-panel.panel data-path={ (level.product().path()) "?" (word) "=" (level.name()) }
+            @if site.is_paused { (parts::paused_note()) } @else { #wallet-panel.panel data-path={ (level.product().path()) "?" (word) "=" (level.name()) }
                 data-body=(commands::request(item)) data-units=(level.price().units()) data-network=(site.network)
-                data-asset=(site.asset) data-pay-to=(site.pay_to) {
+                data-network-name=(site.network_name()) data-file=(file(item)) data-asset=(site.asset) data-pay-to=(site.pay_to) {
                 p {
                     "Your wallet shows a USDC transfer authorization (" span.nowrap { "EIP-3009" } ") for this amount and this recipient. It is settled "
                     "only when the answer is ready. If the answer is lost, this page asks for it again with the same signature."
@@ -158,7 +158,7 @@ fn offer(view: &WalletView<'_>, item: Item<'_>) -> Markup {
                 .actions { button #wallet-pay type="button" hidden { "Pay " (parts::usdc(level.price())) } }
                 output #wallet-status {}
                 noscript { p { "Paying in the browser needs JavaScript. The commands below do not." } }
-            }
+            } }
         }
         section #wallet-answer hidden {
             h2 tabindex="-1" { "Your answer" }
@@ -168,18 +168,28 @@ fn offer(view: &WalletView<'_>, item: Item<'_>) -> Markup {
                 dt { "Transaction" } dd { code #wallet-transaction {} }
                 dt { "Network" } dd { code #wallet-network {} }
             }
-            .actions { a.button #wallet-report href="/docs#report" hidden { "Open the whole report" } }
+            .actions {
+                a.button #wallet-report href="/docs#report" hidden { "Open the whole report" }
+                a.button.quiet #wallet-download href="#wallet-text" { "Download .md" }
+            }
             figure.code.fold.tall { figcaption { "Answer" } pre tabindex="0" { code #wallet-text {} } }
             p.small.muted {
-                "The wallet that paid can read a page again for 15 minutes and a report for 30 days: see "
+                "This tab shows the answer again after a reload, until you close it. The wallet that paid can read a page again for 15 minutes and a report for 30 days: see "
                 a href="/docs#example-purchases" { "purchases" } "."
             }
         }
-        h2 #commands { "Or by the command line" }
+        h2 #commands { "Or from a program" }
         (parts::ways_to_buy(site, item))
         (parts::what_to_install(site))
         h2 #another { "Something else" }
         (form(view))
-        script { (PreEscaped(WALLET_SCRIPT)) }
+        @if !site.is_paused { script { (PreEscaped(WALLET_SCRIPT)) } }
     }
+}
+
+/// The name of the downloaded answer: `example.com.md`.
+fn file(item: Item<'_>) -> String {
+    let url = url::Url::parse(item.target_url).ok();
+    let host = url.as_ref().and_then(url::Url::host_str);
+    format!("{}.md", host.unwrap_or("answer"))
 }

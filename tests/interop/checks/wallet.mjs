@@ -19,19 +19,21 @@ const PROVIDER = () => {
   window.ethereum = {
     request: async (asked) => {
       const { error, result } = await window.askedOfWallet(JSON.stringify(asked));
-      if (error) throw Object.assign(new Error(error.message), { code: error.code });
+      if (error) throw error.message ? Object.assign(new Error(error.message), { code: error.code }) : error;
       return result;
     },
   };
 };
 
-/** A wallet on another chain than the service's; `declines` how often it refuses to sign. */
-function newWallet({ declines = 0 } = {}) {
+/** A wallet on another chain than the service's; `declines` how often it refuses to sign, `odd` what it answers to some requests. */
+function newWallet({ declines = 0, odd = {} } = {}) {
   const wallet = { methods: [], signed: [], chain: '0x1' };
   wallet.answer = async (text) => {
     const { method, params = [] } = JSON.parse(text);
     wallet.methods.push(method);
+    if (odd[method]) return odd[method];
     switch (method) {
+      case 'wallet_addEthereumChain':
       case 'eth_requestAccounts': return { result: [account.address] };
       case 'eth_chainId': return { result: wallet.chain };
       case 'wallet_switchEthereumChain': {
@@ -208,6 +210,49 @@ check('what is refused costs nothing and may be signed anew', async () => {
     assert.match(await page.textContent(PAY), /^Pay /);
   }));
   assert.equal(gained, 0n);
+});
+
+check('an answer outlives a reload, with a warning before it is paid for again', async () => {
+  const wallet = newWallet();
+  const { gained } = await gain(() => withShop({ target_url: newPage(), tier: 'basic' }, wallet, async (page) => {
+    await page.click(PAY);
+    await answered(page);
+    await page.reload();
+    await answered(page);
+    assert.match(await page.textContent('#wallet-text'), PAGE_WORDS);
+    assert.match(await page.textContent('#wallet-status'), /^You bought this .* Paying again charges you again\.$/);
+    const [file] = await Promise.all([page.waitForEvent('download'), page.click('#wallet-download')]);
+    assert.match(file.suggestedFilename(), /\.md$/);
+  }));
+  assert.equal(gained, PRICES.basic);
+  assert.equal(wallet.signed.length, 1);
+});
+
+check('a wallet that does not know the network is asked to add it', async () => {
+  const wallet = newWallet({ odd: { wallet_switchEthereumChain: { error: { code: 4902, message: 'Unrecognized chain ID' } } } });
+  await withShop({ target_url: newPage(), tier: 'basic' }, wallet, async (page) => {
+    await page.click(PAY);
+    await answered(page);
+    assert.ok(wallet.methods.includes('wallet_addEthereumChain'));
+  });
+});
+
+check('every refusal of a wallet is explained, and the button keeps the focus', async () => {
+  for (const [odd, said] of [
+    [{ eth_requestAccounts: { result: [] } }, /shared no account/],
+    [{ eth_requestAccounts: { error: {} } }, /refused without a reason/],
+    [{ eth_signTypedData_v4: { error: { code: -32002, message: 'pending' } } }, /already shows a request/],
+  ]) {
+    const wallet = newWallet({ odd });
+    await withShop({ target_url: newPage(), tier: 'basic' }, wallet, async (page) => {
+      await page.focus(PAY);
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('#wallet-status.bad');
+      assert.match(await page.textContent('#wallet-status'), said);
+      assert.equal(await page.evaluate(() => document.activeElement.id), 'wallet-pay');
+      assert.equal(wallet.signed.length, 0);
+    });
+  }
 });
 
 check('a wallet that declines has signed nothing, and can be asked again', async () => {
