@@ -316,11 +316,11 @@ fn score(counts: &CheckCounts) -> Option<f64> {
     (all > 0).then(|| rounded(credit / all as f64))
 }
 
-/// For a claim that a source contradicts, where a passage shows it.
+/// For a claim that the sources contradict, where a passage shows it. Where they disagree, the text may be right.
 fn correction(text: &str, claim: &CheckedClaim) -> Option<Correction> {
     let label = claim
         .label
-        .filter(|label| matches!(label, BundleLabel::Contradicted | BundleLabel::Contested))?;
+        .filter(|label| *label == BundleLabel::Contradicted)?;
     let mut against = claim
         .citations
         .iter()

@@ -203,7 +203,8 @@ fn sources_that_contradict_each_other_make_a_claim_contested() {
         .collect();
     assert_eq!(stances[0], ("S2", Stance::Contradicts));
     assert!(stances.contains(&("S1", Stance::Supports)), "{stances:?}");
-    assert_eq!(report.corrections.len(), 1);
+    // The text may be right: there is nothing to correct before somebody decides.
+    assert!(report.corrections.is_empty());
     assert_eq!(report.agent_action, AgentAction::AskHuman);
 }
 

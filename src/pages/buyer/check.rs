@@ -4,6 +4,8 @@
 use maud::{Markup, html};
 
 use crate::domain::time::UnixSeconds;
+use crate::evidence::Stance;
+use crate::evidence::bundle::decide::BundleLabel;
 use crate::evidence::check::{
     CheckCitation, CheckCounts, CheckReport, CheckedClaim, Correction, SCORE_DEFINITION,
 };
@@ -29,16 +31,17 @@ pub fn page(view: &CheckView<'_>) -> String {
     layout(
         Layout {
             site: view.site,
-            title: "Answer check",
+            title: "Checked text",
             description: "Which claims of a text its sources support, and what to correct.",
             path: view.path,
             noindex: true,
         },
         html! {
-            p.kicker { "Answer check · " (report.depth) }
+            p.kicker { "Check of a text · " (report.depth) }
             h1 { "Checked text" }
             (verdict(report))
             (corrections(report))
+            (disagreements(report))
             (text(report))
             (claims(report))
             (sources(report))
@@ -116,10 +119,43 @@ fn verdict(report: &CheckReport) -> Markup {
 }
 
 fn corrections(report: &CheckReport) -> Markup {
+    // Reports from before 2026-12 also list what the sources disagree about.
+    let is_clear = |correction: &&Correction| correction.label == BundleLabel::Contradicted;
+    let clear: Vec<_> = report.corrections.iter().filter(is_clear).collect();
     html! {
-        @if !report.corrections.is_empty() {
+        @if !clear.is_empty() {
             h2 #corrections { "What to correct" }
-            ul.claims { @for correction in &report.corrections { (correction_item(report, correction)) } }
+            ul.claims { @for correction in clear { (correction_item(report, correction)) } }
+        }
+    }
+}
+
+/// What one source supports and another contradicts: both sides, and no word on which is right.
+fn disagreements(report: &CheckReport) -> Markup {
+    let is_contested = |claim: &&CheckedClaim| claim.label == Some(BundleLabel::Contested);
+    let contested: Vec<_> = report.claims.iter().filter(is_contested).collect();
+    let side = |claim: &CheckedClaim, stance: Stance| {
+        let mut cited = claim.citations.iter();
+        let found = cited.find(|cited| cited.citation.stance == stance);
+        found.map(|cited| evidence(report, cited))
+    };
+    html! {
+        @if !contested.is_empty() {
+            h2 #disagreements { "Where the sources disagree" }
+            p.muted { "Some sources support these claims and others contradict them. Decide which source to trust before you change the text." }
+            ul.claims { @for claim in contested {
+                li {
+                    div {
+                        h3 { "The text says" }
+                        p.claim dir="auto" { (claim.text) }
+                        p { (parts::label(BundleLabel::Contested.name())) " " a href={ "#" (claim.id) } { (claim.id) } }
+                    }
+                    div {
+                        h3 { "The sources say" }
+                        @for stance in [Stance::Supports, Stance::Contradicts] { @if let Some(side) = side(claim, stance) { (side) } }
+                    }
+                }
+            } }
         }
     }
 }
@@ -129,17 +165,17 @@ fn correction_item(report: &CheckReport, correction: &Correction) -> Markup {
         li {
             div {
                 h3 { "The text says" }
-                p.claim { (correction.text) }
+                p.claim dir="auto" { (correction.text) }
                 p { (parts::label(correction.label.name())) " " a href={ "#" (correction.claim_id) } { (correction.claim_id) } }
             }
             div {
                 h3 { "The source says" }
                 figure.evidence.contradicts {
-                    blockquote { (correction.quote) }
+                    blockquote dir="auto" { (correction.quote) }
                     figcaption { strong { (correction.citation_id) } " · " (source_name(report, &correction.source_id)) }
                 }
                 @for figure in &correction.figures {
-                    p { (figure.written) " → " strong { (figure.found) } }
+                    p { bdi { (figure.written) } " → " strong { bdi { (figure.found) } } }
                 }
             }
         }
@@ -152,7 +188,7 @@ fn text(report: &CheckReport) -> Markup {
         h2 #text { "The text" }
         p.muted { "Each claim that needs a source is marked and leads to its evidence." }
         .reading {
-            .source-text.checked tabindex="0" role="region" aria-label="The checked text" {
+            .source-text.checked dir="auto" tabindex="0" role="region" aria-label="The checked text" {
                 @for (piece, claim) in runs(report) {
                     @match claim {
                         Some((claim, label)) => {
@@ -218,21 +254,21 @@ fn claim_item(report: &CheckReport, claim: &CheckedClaim) -> Markup {
         li id=(claim.id) {
             div {
                 h3 { "Claim " (claim.id) }
-                p.claim { (claim.text) }
+                p.claim dir="auto" { (claim.text) }
                 @if let Some(read_as) = &claim.read_as { p.small.muted { "Read as: " (read_as) } }
                 @if let Some(label) = claim.label { p { (parts::label(label.name())) } }
                 @if let Some(score) = claim.support_score {
                     p.small.muted { (parts::share("That a source establishes it", score)) " support" }
                 }
                 @if let Some(score) = claim.contradiction_score {
-                    p.small.muted { (parts::share("That a source says the opposite", score)) " contradiction" }
+                    p.small.muted { (parts::share_against("That a source says the opposite", score)) " contradiction" }
                 }
                 @for compared in &claim.comparisons {
                     p.small {
-                        (compared.asked) ": "
+                        "The text has " bdi { (compared.asked) } ", "
                         @match &compared.found {
-                            Some(found) => { (found) " in the source " },
-                            None => "",
+                            Some(found) => { "the source has " bdi { (found) } " " },
+                            None => "the source has no such figure ",
                         }
                         span class={ "tag " (relation_tone(compared.relation)) } { (compared.result()) }
                     }
@@ -358,6 +394,32 @@ mod tests {
         at("Shall I look for opening hours? <span class=\"muted\">(a question)</span>");
         at(&report.result_hash);
         at("embedded_agent_instructions");
+    }
+
+    /// Story: two of three sources supported 1774, and the page told its reader to write 1792.
+    #[test]
+    fn what_the_sources_disagree_about_is_shown_with_both_sides_and_is_no_correction() {
+        let mut report = example();
+        let id = report.corrections[0].claim_id.clone();
+        let claim = report.claims.iter_mut().find(|claim| claim.id == id);
+        let claim = claim.expect("the corrected claim");
+        claim.label = Some(BundleLabel::Contested);
+        let mut other = claim.citations[0].clone();
+        other.citation.stance = Stance::Supports;
+        other.citation.id = "S9.E9".to_owned();
+        claim.citations.push(other);
+        report
+            .corrections
+            .retain(|correction| correction.claim_id == id);
+        report.corrections[0].label = BundleLabel::Contested;
+        let page = rendered_page(&report);
+        assert!(!page.contains("What to correct"), "{page}");
+        let (_, after) = page
+            .split_once("Where the sources disagree")
+            .expect("the group");
+        let (group, _) = after.split_once("<h2").expect("the next heading");
+        assert!(group.contains("S9.E9") && !group.contains('→'), "{group}");
+        assert!(group.contains("evidence contradicts") && group.contains("evidence supports"));
     }
 
     #[test]
