@@ -88,9 +88,9 @@ codes! {
     ReportNotFound "report_not_found" false "No such report: it may have expired or been deleted." "Check the identifier; reports begin with ppr_.";
     NotOfferedForReport "not_offered_for_report" false "The report exists, but this is not offered for reports of its kind." "Read the report at /v1/proof-pack/reports/{report_id}; it links what is offered for it.";
     ReportExpired "report_expired" false "The report is older than 30 days." "Buy a new one for the same source and question.";
-    AlreadyPaid "already_paid" false "This request has already been paid." "Find the delivery with your e-mail address at /proof-pack/bundle/recover.";
-    SessionNotFound "session_not_found" false "Unknown checkout session." "Use the link from the payment page or from our e-mail, or request it again at /proof-pack/bundle/recover.";
-    LinkExpired "link_expired" false "The link is older than 30 days or invalid." "Request a new one at /proof-pack/bundle/recover.";
+    AlreadyPaid "already_paid" false "This request has already been paid." "Open the page that the payment provider sent you to, or see /proof-pack/bundle/recover.";
+    SessionNotFound "session_not_found" false "Unknown checkout session." "Use the page that the payment provider sent you to, or the link in our e-mail if this service sends e-mail: see /proof-pack/bundle/recover.";
+    LinkExpired "link_expired" false "The link is older than 30 days or invalid." "Use the page that the payment provider sent you to; /proof-pack/bundle/recover sends a new link if this service sends e-mail.";
     NoMail "no_mail" false "This service sends no e-mail, and links to orders are only sent by e-mail." "Use the link from the payment page, or contact the operator at /contact.";
     InvalidSignature "invalid_signature" false "The event's signature is invalid or too old." "Check the webhook's signing secret, and the clocks on both sides.";
     WebhookNotTaken "webhook_not_taken" true "This service does not accept payment provider events." "Set bundles.webhook_secrets; the provider sends the event again.";

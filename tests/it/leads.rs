@@ -610,9 +610,15 @@ fn forms_work_without_script() {
     ));
     let page = page.send().expect(422).text();
     assert!(
-        page.contains("Hello there") && page.contains("email:"),
+        page.contains("Hello there") && page.contains("Enter your e-mail address."),
         "{page}"
     );
+    // The form asks for an address that mail reaches.
+    let mut unreachable = fields;
+    unreachable[0].1 = "a@b";
+    let page = browser(form(&rig, BUNDLE, &unreachable)).send().expect(422);
+    let page = page.text();
+    assert!(page.contains("This is not an e-mail address"), "{page}");
     for path in [
         "/contact",
         "/proof-pack/request",

@@ -385,6 +385,18 @@ fn without_mail_nobody_is_given_a_link() {
     let rig = Rig::with(configure);
     let event = ferry(&rig);
     event.send(&rig);
+    let as_page = |path: &str| {
+        rig.ask("GET", path)
+            .header("Accept", "text/html")
+            .send()
+            .text()
+    };
+    let waiting = as_page(&event.delivery().replace("/v1/", "/"));
+    assert!(
+        waiting.contains("the only way back to your report"),
+        "{waiting}"
+    );
+    assert!(!waiting.contains("with your e-mail address"), "{waiting}");
     settle(&rig);
     let delivered = rig.get(&event.delivery()).expect(200).json();
     assert_eq!(delivered["email"]["sent"], false);

@@ -371,6 +371,7 @@ async fn delivery_page(
         next: next(seen, email.is_some() && OrderEmails::of(app).is_on()),
         progress: progress(seen),
         email: email.as_deref(),
+        is_mailed: OrderEmails::of(app).is_on(),
         report: report.as_ref(),
         json_url: downloads.as_ref().map(|downloads| &*downloads.json),
         pdf_url: downloads

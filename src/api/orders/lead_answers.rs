@@ -9,6 +9,7 @@ use crate::api::{failure, frame};
 use crate::app::App;
 use crate::domain::bundle::Bundle;
 use crate::domain::email::masked;
+use crate::domain::figures::{capitalized, grouped};
 use crate::domain::lead::{Lead, LeadProduct};
 use crate::domain::level::Product;
 use crate::domain::pack::Pack;
@@ -142,22 +143,52 @@ fn pack_path(lead: &Lead) -> String {
 /// The errors of a form, a sentence each.
 fn complaints(refusal: &Refusal) -> Vec<String> {
     match &refusal.with {
-        With::Validation(errors) => {
-            let complaint = |error: &ValidationError| {
-                let place = error.loc.get(1).and_then(Value::as_str);
-                match place {
-                    Some(place) => format!("{}: {}", place.replace('_', " "), error.msg),
-                    None => error.msg.clone(),
-                }
-            };
-            errors.iter().map(complaint).collect()
-        }
+        With::Validation(errors) => errors.iter().map(complaint).collect(),
         With::Rejected(rejected) if rejected.len() > 1 => {
             let each = rejected.iter();
             each.map(|(url, reason)| format!("{url}: {reason}"))
                 .collect()
         }
         _ => vec![refusal.message.clone()],
+    }
+}
+
+/// An error in the words of the form, where the API's are for programs.
+fn complaint(error: &ValidationError) -> String {
+    let place = error.loc.get(1).and_then(Value::as_str).unwrap_or_default();
+    let what = match place {
+        "contact" | "email" => "your e-mail address",
+        "message" => "a message",
+        "target_url" => "the address of a source",
+        "target_urls" => "at least one source",
+        _ => "",
+    };
+    let label = place.replace('_', " ");
+    match error.kind {
+        "missing" | "string_too_short" | "too_short" if !what.is_empty() => {
+            format!("Enter {what}.")
+        }
+        "string_too_long" => match error
+            .ctx
+            .as_ref()
+            .and_then(|ctx| ctx["max_length"].as_u64())
+        {
+            Some(most) => format!(
+                "{} is longer than {} characters.",
+                capitalized(&label),
+                grouped(most)
+            ),
+            None => format!("{} is too long.", capitalized(&label)),
+        },
+        "value_error" if matches!(place, "contact" | "email") => {
+            let why = error.msg.trim_start_matches("Value error, ");
+            format!("{}.", capitalized(why))
+        }
+        "too_long" if place == "target_urls" => error
+            .msg
+            .replace("List should be shorter: it has", "You listed"),
+        _ if label.is_empty() => error.msg.clone(),
+        _ => format!("{}: {}", capitalized(&label), error.msg),
     }
 }
 
@@ -221,4 +252,39 @@ pub fn form_page(
 /// allows it.
 fn private(page: Reply) -> Reply {
     fresh(frame::with_page_headers(page)).fixed("referrer-policy", "same-origin")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_is_answered_in_words_of_the_form() {
+        let said = |place, kind, message: &str| {
+            complaint(&ValidationError::new(&["body", place], kind, message, None))
+        };
+        let short = "String should have at least 1 character";
+        assert_eq!(
+            said("email", "string_too_short", short),
+            "Enter your e-mail address."
+        );
+        assert_eq!(
+            said("message", "missing", "Field required"),
+            "Enter a message."
+        );
+        assert_eq!(
+            said(
+                "target_urls",
+                "too_long",
+                "List should be shorter: it has 41 sources. The largest bundle takes 25."
+            ),
+            "You listed 41 sources. The largest bundle takes 25."
+        );
+        let why = "Value error, this is not an e-mail address";
+        assert_eq!(
+            said("contact", "value_error", why),
+            "This is not an e-mail address."
+        );
+        assert_eq!(said("notes", "other", "No."), "Notes: No.");
+    }
 }

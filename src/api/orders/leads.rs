@@ -89,6 +89,7 @@ async fn taken_pack(app: &Shared, call: &Call) -> Result<AcceptedLead, Refusal> 
     check_origin(app, call)?;
     let body: PackLeadRequest = read_body(app, call)?;
     let contact = checked_contact("contact", &body.contact)?;
+    check_form_contact(call, &contact)?;
     let listed = bundle_flow::Listed::of_addresses([body.target_url.as_str()]);
     let mut sorted = bundle_flow::sort(app, &listed, Some(Bundle::Scout));
     let lead = Lead {
@@ -116,6 +117,7 @@ async fn taken_bundle(app: &Shared, call: &Call) -> Result<AcceptedLead, Refusal
     check_origin(app, call)?;
     let body: BundleLeadRequest = read_body(app, call)?;
     let contact = checked_contact("contact", &body.contact)?;
+    check_form_contact(call, &contact)?;
     let listed = bundles::listed_in(&body.target_urls);
     // Forms say that the number of sources decides; a program that names no bundle gets the default.
     let by_count = || is_form(call).then(|| bundle_flow::smallest(app, &listed));
@@ -162,8 +164,7 @@ async fn taken_message(app: &Shared, call: &Call) -> Result<AcceptedLead, Refusa
     let body: ContactRequest = read_body(app, call)?;
     let contact = checked_contact("email", &body.email)?;
     if !is_email(contact.trim()) {
-        let message = "Value error, this is not an e-mail address, so we could not reply";
-        return Err(invalid("email", "value_error", message));
+        return Err(invalid("email", "value_error", NO_EMAIL));
     }
     let lead = Lead {
         contact,
@@ -209,6 +210,17 @@ fn checked_contact(name: &str, contact: &str) -> Result<String, Refusal> {
     }
     Ok(contact.to_owned())
 }
+
+/// A form asks for an e-mail address; programs may leave another contact.
+fn check_form_contact(call: &Call, contact: &str) -> Result<(), Refusal> {
+    match is_form(call) && !is_email(contact) {
+        true => Err(invalid("contact", "value_error", NO_EMAIL)),
+        false => Ok(()),
+    }
+}
+
+const NO_EMAIL: &str =
+    "Value error, this is not an e-mail address such as name@example.com, so we could not reply";
 
 fn invalid(name: &str, kind: &'static str, message: &str) -> Refusal {
     Refusal::validation(vec![ValidationError::new(

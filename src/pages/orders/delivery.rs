@@ -34,6 +34,8 @@ pub struct DeliveryView<'a> {
     pub report: Option<&'a BundleReport>,
     pub json_url: Option<&'a str>,
     pub pdf_url: Option<&'a str>,
+    /// Whether the service sends mail, and so can send the link again.
+    pub is_mailed: bool,
     /// The permanent link and its expiry.
     pub way_back: Option<(String, UnixSeconds)>,
 }
@@ -95,10 +97,11 @@ fn waiting(view: &DeliveryView<'_>) -> Markup {
             }
         }
         @match view.stage {
-            Stage::UnderWay => p { "This page refreshes automatically. You can close it" (recovery_hint(view)) "." },
-            Stage::TakingLong => p {
+            Stage::UnderWay => p { "This page refreshes automatically. " (way_back_hint(view)) },
+            Stage::TakingLong if view.is_mailed => p {
                 "This is taking longer than usual. Come back later, or " a href=(RECOVER_PATH) { "request the link by e-mail" } "."
             },
+            Stage::TakingLong => p { "This is taking longer than usual. Come back later. " (way_back_hint(view)) },
             _ => {},
         }
         @if !view.next.is_empty() { p { (view.next) } }
@@ -129,9 +132,14 @@ fn order_facts(ordered: &Ordered<'_>) -> Markup {
     }
 }
 
-fn recovery_hint(view: &DeliveryView<'_>) -> Markup {
+/// How the buyer comes back to this page.
+fn way_back_hint(view: &DeliveryView<'_>) -> Markup {
     html! {
-        @if let Some(email) = view.email { " and find the report again with your e-mail address " (email) }
+        @match view.email {
+            _ if !view.is_mailed => "Bookmark it: this service sends no e-mail, so this page is the only way back to your report.",
+            Some(email) => { "You can close it and find the report again with your e-mail address " (email) "." },
+            None => "You can close it.",
+        }
     }
 }
 

@@ -71,6 +71,7 @@ fn delivered(texts: Texts, stage: Stage, report: Option<&BundleReport>) -> Strin
         report,
         json_url: Some("/v1/proof-pack/bundle/delivery?session_id=cs_test_1&format=json"),
         pdf_url: None,
+        is_mailed: true,
         way_back: Some((
             "/proof-pack/bundle/delivery?recovery=abc".to_owned(),
             UnixSeconds(1_795_000_000),
