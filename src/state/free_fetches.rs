@@ -15,7 +15,13 @@ pub struct FreeFetches(Mutex<Day>);
 struct Day {
     number: u64,
     all: u64,
-    clients: HashMap<IpAddr, u64>,
+    clients: HashMap<IpAddr, Fetches>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Fetches {
+    counted: u64,
+    given_back: u64,
 }
 
 impl FreeFetches {
@@ -28,15 +34,29 @@ impl FreeFetches {
                 ..Day::default()
             };
         }
-        let taken = client.and_then(|client| today.clients.get(&client).copied());
-        if today.all >= quota.all || taken.unwrap_or(0) >= quota.client {
+        let taken = client.and_then(|client| today.clients.get(&client));
+        if today.all >= quota.all || taken.is_some_and(|taken| taken.counted >= quota.client) {
             return false;
         }
         today.all += 1;
         if let Some(client) = client {
-            *today.clients.entry(client).or_default() += 1;
+            today.clients.entry(client).or_default().counted += 1;
         }
         true
+    }
+
+    /// A fetch that showed nothing does not count; as many of them as a client has fetches, so that nobody fetches without
+    /// end.
+    pub fn give_back(&self, client: Option<IpAddr>, day: u64, quota: FreeQuota) {
+        let today = &mut *lock(&self.0);
+        let Some(taken) = client.and_then(|client| today.clients.get_mut(&client)) else {
+            return;
+        };
+        if today.number == day && taken.given_back < quota.client && taken.counted > 0 {
+            taken.given_back += 1;
+            taken.counted -= 1;
+            today.all = today.all.saturating_sub(1);
+        }
     }
 }
 
@@ -53,8 +73,20 @@ mod tests {
         assert!(took(1, 7) && took(1, 7) && !took(1, 7), "two for a client");
         assert!(took(2, 7) && !took(3, 7), "three in all");
         assert!(took(1, 8), "the next day begins anew");
+        for _ in 0..4 {
+            fetches.give_back(client(1), 7, quota);
+            fetches.give_back(client(7), 8, quota);
+        }
+        assert!(took(1, 8) && !took(1, 8), "that was another day, or nobody");
+        let failed = |day| {
+            let was_taken = took(1, day);
+            fetches.give_back(client(1), day, quota);
+            was_taken
+        };
+        assert!(failed(9) && failed(9), "what showed nothing does not count");
+        assert!(failed(9) && failed(9) && !failed(9), "but not without end");
         let off = FreeQuota { all: 0, client: 2 };
-        assert!(!fetches.take(client(9), 8, off), "switched off");
+        assert!(!fetches.take(client(9), 9, off), "switched off");
         assert_eq!(fetches.0.lock().expect("the day").clients.len(), 1);
     }
 }

@@ -15,7 +15,7 @@ use crate::domain::words;
 use crate::flows::content::robots;
 use crate::flows::content::source::{self, Reader, Trouble};
 use crate::flows::internal;
-use crate::flows::quotes::quote;
+use crate::flows::quotes::quote::{self, Inspected};
 
 /// Words that are shown of a page.
 pub const WORDS_MAX: usize = 300;
@@ -39,13 +39,24 @@ pub async fn first_words(
 ) -> Result<FirstWords, Refusal> {
     let found = quote::inspect(app, target_url, client).await?;
     let is_ready = found.is_cached || found.is_sample;
+    let (day, quota) = (app.now().day_number(), app.reloaded().limits.free_fetches);
     // First: asking for robots.txt is a fetch too.
-    if !is_ready {
-        let (day, quota) = (app.now().day_number(), app.reloaded().limits.free_fetches);
-        if !app.free_fetches.take(client, day, quota) {
-            return Err(Refusal::new(Code::RateLimited, NO_MORE));
-        }
+    if !is_ready && !app.free_fetches.take(client, day, quota) {
+        return Err(Refusal::new(Code::RateLimited, NO_MORE));
     }
+    let shown = shown(app, found, client).await;
+    if !is_ready && shown.is_err() {
+        app.free_fetches.give_back(client, day, quota);
+    }
+    shown
+}
+
+async fn shown(
+    app: &Shared,
+    found: Inspected,
+    client: Option<IpAddr>,
+) -> Result<FirstWords, Refusal> {
+    let is_ready = found.is_cached || found.is_sample;
     // Also a cached page: a buyer may have it fetched, but the site asks that it is not shown for nothing.
     if !found.is_sample {
         check_robots(app, &found.target_url).await?;

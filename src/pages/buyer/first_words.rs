@@ -71,7 +71,7 @@ pub fn page(view: &FirstWordsView<'_>) -> String {
                 },
                 Outcome::Shown { target_url, title, markdown, words_shown, word_count } => {
                     p.kicker { "Free preview" }
-                    h1.question { (title.unwrap_or(target_url)) }
+                    (parts::question(title.unwrap_or(target_url)))
                     p.muted { (parts::foreign_link(target_url)) }
                     (both(markdown))
                     @if words_shown < word_count {
@@ -85,7 +85,7 @@ pub fn page(view: &FirstWordsView<'_>) -> String {
                 },
                 Outcome::Bought { title, markdown, receipt } => {
                     p.kicker { "Bought with test funds" }
-                    h1.question { (title.unwrap_or(view.typed)) }
+                    (parts::question(title.unwrap_or(view.typed)))
                     ul.checks {
                         li.pass { "The first request got a 402 response with the price." }
                         li.pass { "A throwaway wallet signed an authorization for exactly that amount." }
@@ -93,7 +93,10 @@ pub fn page(view: &FirstWordsView<'_>) -> String {
                         li.pass { "The payment was settled once the markdown was ready." }
                     }
                     h2 #receipt { "Receipt" }
-                    dl.facts { @for (name, text) in *receipt { dt { (name) } dd { code { (text) } } } }
+                    dl.facts { @for (name, text) in *receipt { dt { (name) } dd {
+                        // Prose is not set as code: only identifiers have no space.
+                        @if text.contains(' ') { (text) } @else { code { (text) } }
+                    } } }
                     h2 #page { "The page" }
                     (both(markdown))
                     .actions {
@@ -125,7 +128,10 @@ fn offer(target_url: &str, site: &Site<'_>) -> Markup {
                 p.muted { "With title, author, dates, links and hashes as fields, and a receipt. No account." }
             }
             .actions {
-                @if site.facilitator == FacilitatorMode::Sandbox {
+                @if site.is_paused {
+                    p.muted { "Sales are paused." }
+                    a.button.quiet href=(parts::quote_path(target_url)) { "All prices" }
+                } @else if site.facilitator == FacilitatorMode::Sandbox {
                     form action="/try" method="post" {
                         input type="hidden" name="target_url" value=(target_url);
                         button type="submit" { "Buy with test funds" }
