@@ -12,6 +12,7 @@ use crate::domain::endpoint::Price;
 use crate::domain::level::{LineItem, Product};
 use crate::domain::rate::{Standing, WINDOW_SECONDS};
 use crate::domain::refusal::{FailedSettlement, Refusal, RetryCredit, With};
+use crate::domain::time::span;
 use crate::flows::sale;
 use crate::flows::sale::refusals::{self, PaidAttempt};
 use crate::http::hooks::{Refused, RequestFacts, method_list};
@@ -134,23 +135,44 @@ pub fn rejected_of(refusal: &Refusal) -> Vec<(&str, &str)> {
 
 /// The same as a page, for browsers.
 pub fn page(app: &App, refusal: &Refusal, call: &Call) -> Reply {
+    let next_step = match &refusal.with {
+        With::Limit(standing) => Some(wait(standing)),
+        _ => None,
+    };
     error_page(
         app,
-        refusal.code,
-        &refusal.message,
+        refusal,
+        next_step.as_deref(),
         &call.path,
         &call.request_id,
     )
 }
 
-fn error_page(app: &App, code: Code, message: &str, path: &str, request_id: &str) -> Reply {
+/// The same, with advice for this one case.
+pub fn page_advising(app: &App, refusal: &Refusal, next_step: &str, call: &Call) -> Reply {
+    error_page(app, refusal, Some(next_step), &call.path, &call.request_id)
+}
+
+/// How long a person has to wait; programs read Retry-After.
+fn wait(standing: &Standing) -> String {
+    format!("Try again in {}.", span(standing.reset_seconds.max(1)))
+}
+
+fn error_page(
+    app: &App,
+    refusal: &Refusal,
+    next_step: Option<&str>,
+    path: &str,
+    request_id: &str,
+) -> Reply {
+    let code = refusal.code;
     let html = crate::pages::error::page(&ErrorView {
         site: frame::site(app, &frame::Texts::of(app)),
         path,
         status: status(code),
         code: Some(code.text()),
-        message,
-        next_step: code.next_step(),
+        message: &refusal.message,
+        next_step: next_step.unwrap_or(code.next_step()),
         request_id: Some(request_id),
     });
     frame::with_page_headers(Reply::html(status(code), html)).fixed("cache-control", "no-store")
@@ -403,10 +425,9 @@ pub fn turned_away(
         return plain(app, refusal, asked.request_id);
     }
     let path = asked.pattern.unwrap_or("/");
-    with_standing(
-        error_page(app, refusal.code, &refusal.message, path, asked.request_id),
-        standing,
-    )
+    let next_step = wait(standing);
+    let page = error_page(app, refusal, Some(&next_step), path, asked.request_id);
+    with_standing(page, standing)
 }
 
 /// Whether a payment has moved money for an earlier request, or may have.
@@ -482,13 +503,8 @@ pub fn from_shell(app: &App, refused: &Refused, asked: &RequestFacts<'_>) -> Rep
     }
     let reply = if asked.accepts_html {
         // The path is not echoed: it may contain anything.
-        error_page(
-            app,
-            refusal.code,
-            &refusal.message,
-            asked.pattern.unwrap_or("/"),
-            asked.request_id,
-        )
+        let path = asked.pattern.unwrap_or("/");
+        error_page(app, &refusal, None, path, asked.request_id)
     } else {
         plain(app, &refusal, asked.request_id)
     };

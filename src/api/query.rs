@@ -8,6 +8,7 @@ use url::Url;
 
 use crate::app::App;
 use crate::domain::attribution::Attribution;
+use crate::domain::figures::grouped;
 use crate::domain::refusal::Refusal;
 use crate::domain::schema::ValidationError;
 use crate::domain::shapes::QUESTION_CHARACTERS_MAX;
@@ -74,7 +75,12 @@ pub fn check_length(question: &str) -> Result<(), Refusal> {
     }
     let message = format!("String should have at most {QUESTION_CHARACTERS_MAX} characters");
     let error = ValidationError::new(&["query", "question"], "string_too_long", message, None);
-    Err(Refusal::validation(vec![error]))
+    let mut refusal = Refusal::validation(vec![error]);
+    refusal.message = format!(
+        "The question is longer than {} characters.",
+        grouped(QUESTION_CHARACTERS_MAX as u64)
+    );
+    Err(refusal)
 }
 
 /// Alias, then query, then header; an invalid label is dropped.

@@ -263,11 +263,17 @@ impl fmt::Display for FetchError {
                     "The target answered with status {status}; try again later"
                 )
             }
+            FetchError::Status(status @ (401 | 403 | 451)) => {
+                write!(f, "The target's server refused us (status {status})")
+            }
+            FetchError::Status(status @ (404 | 410)) => {
+                write!(f, "There is no such page (status {status})")
+            }
             FetchError::Status(status) => write!(
                 f,
                 "The target answered with status {status} instead of a page"
             ),
-            FetchError::TooLarge => f.write_str("The target is larger than 5,242,880 bytes"),
+            FetchError::TooLarge => f.write_str("The target is larger than 5 MB (5,242,880 bytes)"),
             FetchError::ContentEncoding(coding) => {
                 write!(
                     f,
