@@ -341,10 +341,10 @@ fn a_report_shows_the_short_answer_the_figures_and_who_says_what() {
         "Figures compared",
         "26 hours",
         "differs",
-        "said by the mayor",
+        "attributed to <bdi>the mayor</bdi>",
         "date: 2026-05",
         "Show on the page",
-        "right in 70 % of 1042 such questions",
+        "right in 70 % of 1,042 such questions",
         ">Source text</a>",
     ] {
         assert!(report.contains(shown), "{shown}");

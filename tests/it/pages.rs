@@ -119,6 +119,12 @@ fn a_page_is_previewed_for_nothing_only_so_often() {
             .contains("How HTTP 402 works")
     );
     assert!(page(&rig, "/try").expect(200).text().contains("Page URL"));
+    // What showed nobody a word does not count.
+    assert!(page(&rig, "/").text().contains("for 2 pages a day"));
+    rig.pass(86_400);
+    assert_ne!(tried("/missing").status, 200);
+    tried("/long").expect(200);
+    tried("/second").expect(200);
     let blocked = page(&rig, "/try?target_url=http%3A%2F%2F10.0.0.1%2F");
     assert!(blocked.expect(400).text().contains("target_blocked"));
 }
@@ -254,13 +260,33 @@ fn a_report_stands_beside_its_evidence_and_is_checked_on_demand() {
             .must("content-security-policy")
             .contains("connect-src 'self'")
     );
-    assert!(!html.contains("</code> passes"), "nothing was checked yet");
+    assert!(!html.contains("class=\"pass\""), "nothing was checked yet");
     let checked = page(&rig, &format!("{path}?check=1")).expect(200).text();
     assert!(
-        checked.contains("<code>result_hash</code> passes"),
+        checked.contains("The stored bytes are unchanged. <code>stored_bytes</code>"),
         "{checked}"
     );
-    assert!(!checked.contains("</code> fails"));
+    assert!(!checked.contains("class=\"fail\""));
+    // What is too long for a question is said, not dropped.
+    let long = format!("{path}?question={}", "word+".repeat(300));
+    let refused = page(&rig, &long).expect(422).text();
+    assert!(
+        refused.contains("longer than 1,000 characters"),
+        "{refused}"
+    );
+    let buy = format!(
+        "/buy?target_url=example.com&question={}",
+        "word+".repeat(300)
+    );
+    let refused = page(&rig, &buy).expect(422).text();
+    assert!(
+        refused.contains("longer than 1,000 characters"),
+        "{refused}"
+    );
+    let title = html.split("<title>").nth(1).expect("a title");
+    assert!(title.starts_with("Do bicycles cost 2 euros?"), "{title}");
+    let lost = page(&rig, "/proof-pack/share/share_00").expect(404).text();
+    assert!(lost.contains("href=\"/proof-pack/library\""), "{lost}");
 }
 
 /// Whoever knows only the shared name learns no address of the report itself.

@@ -62,7 +62,7 @@ fn a_report_can_be_had_as_a_document_that_carries_it() {
     assert_eq!(read.must("x-robots-tag"), "noindex");
     assert_eq!(
         read.must("content-disposition"),
-        "inline; filename=\"report.pdf\""
+        format!("inline; filename=\"context402-{id}.pdf\"")
     );
     // The same document whenever it is asked for.
     assert_eq!(rig.get(&format!("{}/pdf", api(&id))).body, read.body);

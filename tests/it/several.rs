@@ -831,7 +831,7 @@ fn each_claim_of_a_text_is_checked_against_all_sources_and_the_report_is_kept() 
         .expect(200)
         .text();
     assert!(
-        verified.contains("</code> passes") && !verified.contains("</code> fails"),
+        verified.contains("class=\"pass\"") && !verified.contains("class=\"fail\""),
         "{verified}"
     );
     rig.get(&format!("{}/pdf", path(&report, "report_url")))

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::api::body::read_body;
 use crate::api::buyer::{quotes, report_page};
 use crate::api::frame::fresh;
+use crate::api::query::check_length;
 use crate::api::{failure, frame, query};
 use crate::app::{App, Shared};
 use crate::domain::code::Code;
@@ -14,7 +15,6 @@ use crate::domain::pack::Pack;
 use crate::domain::purchase::Purchase;
 use crate::domain::refusal::Refusal;
 use crate::domain::requests::{FollowUpRequest, RefreshRequest, ShareRequest};
-use crate::domain::shapes::QUESTION_CHARACTERS_MAX;
 use crate::domain::time::UnixSeconds;
 use crate::flows::content::pdf;
 use crate::flows::content::report::FIGURES;
@@ -45,9 +45,11 @@ pub async fn pdf(app: Shared, call: Call) -> Reply {
         let retained = find(&app, &call).await?;
         pdf::of_report(&app, &retained).await
     };
+    let id = call.param("report_id").unwrap_or_default().to_owned();
+    let disposition = format!("inline; filename=\"context402-{id}.pdf\"");
     match outcome.await {
         Ok(rendered) => private(Reply::new(200, "application/pdf", rendered.bytes))
-            .fixed("content-disposition", "inline; filename=\"report.pdf\""),
+            .header("content-disposition", &disposition),
         Err(refusal) => failure::reply(&app, &refusal, &call),
     }
 }
@@ -234,6 +236,7 @@ async fn bundle_page(app: &Shared, retained: &Retained) -> Result<Reply, Refusal
         next: "",
         progress: None,
         email: None,
+        is_mailed: false,
         report: Some(&report),
         json_url: links.map(|links| links.report_url.as_str()),
         pdf_url: links.and_then(|links| links.pdf_url.as_deref()),
@@ -252,6 +255,8 @@ pub async fn sample_page(app: Shared, call: Call) -> Reply {
     }
 }
 
+const SEE_OTHERS: &str =
+    "Ask who gave you the link for a new one, or see the public reports at /proof-pack/library.";
 const NOT_SHARED: &str =
     "No report is shared under this name. Its owner may have stopped sharing it.";
 
@@ -271,7 +276,8 @@ pub async fn shared_page(app: Shared, call: Call) -> Reply {
         Ok(page) => page,
         // Readers have a name, not a report's identifier.
         Err(refusal) if refusal.code == Code::ReportNotFound => {
-            failure::page(&app, &Refusal::new(Code::NotFound, NOT_SHARED), &call)
+            let refusal = Refusal::new(Code::NotFound, NOT_SHARED);
+            failure::page_advising(&app, &refusal, SEE_OTHERS, &call)
         }
         Err(refusal) => failure::page(&app, &refusal, &call),
     }
@@ -413,8 +419,9 @@ async fn report_page(app: &Shared, call: &Call, retained: &Retained) -> Result<R
         .query
         .get("question")
         .map(|text| text.trim().to_owned());
-    let fits = |text: &String| !text.is_empty() && text.chars().count() <= QUESTION_CHARACTERS_MAX;
-    let answer = match question.filter(fits) {
+    let question = question.filter(|text| !text.is_empty());
+    check_length(question.as_deref().unwrap_or_default())?;
+    let answer = match question {
         Some(question) => Some(reports::ask(app, retained, &question).await?),
         None => None,
     };

@@ -6,6 +6,7 @@ mod source;
 
 use maud::{Markup, PreEscaped, html};
 
+use crate::domain::figures::grouped;
 use crate::domain::time::UnixSeconds;
 use crate::evidence::report::Report;
 use crate::evidence::report::follow_up::FollowUp;
@@ -45,14 +46,14 @@ pub fn page(view: &ReportView<'_>) -> String {
     layout(
         Layout {
             site: view.site,
-            title: "Proof Pack",
+            title: &title(view.report),
             description: "Whether a public source supports a claim, with the excerpts that show it.",
             path: view.path,
             noindex: !view.is_sample,
         },
         html! {
             p.kicker { "Proof Pack · " (view.report.pack) }
-            h1.question { (view.report.question) }
+            (parts::question(&view.report.question))
             @match (view.source, &view.api) {
                 (Some(text), Some(api)) => .beside {
                     div { (findings(view, Some(text))) }
@@ -66,6 +67,17 @@ pub fn page(view: &ReportView<'_>) -> String {
             (citing(view))
         },
     )
+}
+
+/// The question, as a browser's tab and its history show it.
+fn title(report: &Report) -> String {
+    const CHARACTERS_MAX: usize = 80;
+    let question = report.question.trim();
+    match question.char_indices().nth(CHARACTERS_MAX) {
+        _ if question.is_empty() => "Proof Pack".to_owned(),
+        Some((end, _)) => format!("{}…", question[..end].trim_end()),
+        None => question.to_owned(),
+    }
 }
 
 /// What the report says: the verdict, and what it rests on.
@@ -117,8 +129,8 @@ fn verdict(report: &Report) -> Markup {
                 (parts::label(decision.label.name())) " "
                 span { (parts::share("Confidence in this label", report.confidence_score)) " confidence" }
             }
-            @if let Some(value) = headline(report) { p.answer { strong { (value) } } }
-            p.answer { (evidence::with_references(&report.answer, &report.citations)) }
+            @if let Some(value) = headline(report) { p.answer dir="auto" { strong { (value) } } }
+            p.answer dir="auto" { (evidence::with_references(&report.answer, &report.citations)) }
             dl.facts {
                 dt { "Decision" } dd { (decision.summary) }
                 dt { "What to do" } dd { (decision.recommended_agent_use) }
@@ -127,7 +139,7 @@ fn verdict(report: &Report) -> Markup {
                     dt { "Reliability" }
                     dd {
                         "In tests, this label was right in " (format!("{:.0}", measured.right_share * 100.0)) " % of "
-                        (measured.rows) " such questions (measured " (parts::day(&measured.measured_on)) "). That is an "
+                        (grouped(u64::from(measured.rows))) " such questions (measured " (parts::day(&measured.measured_on)) "). That is an "
                         "average over many pages; the confidence above is the engine’s estimate for this page alone."
                     }
                 }
@@ -157,8 +169,8 @@ pub(crate) fn brief(report: &Report) -> Markup {
                 span { (parts::share("Confidence in this label", report.confidence_score)) " confidence" } " "
                 code { (report.agent_action) }
             }
-            p.answer { strong { (report.question) } }
-            p { (evidence::with_references(&report.answer, &report.citations)) }
+            p.answer dir="auto" { strong { (report.question) } }
+            p dir="auto" { (evidence::with_references(&report.answer, &report.citations)) }
             @for citation in &report.citations { (evidence::figure(citation, Some(&citation.id))) }
         }
     }
@@ -182,14 +194,14 @@ fn about(view: &ReportView<'_>) -> Markup {
         h2 #source { "The source" }
         dl.facts {
             @for (label, text) in said {
-                @if let Some(text) = text { dt { (label) } dd { (text) } }
+                @if let Some(text) = text { dt { (label) } dd dir="auto" { (text) } }
             }
             @if let Some(text) = report.dated() { dt { "Dated" } dd { (parts::day(text)) } }
             dt { "Quality" } dd { (parts::share("Quality of the source", report.source_quality_score)) }
             dt { "Examined" } dd { (parts::time(UnixSeconds(report.created_at))) }
             @if let Some(end) = ends { dt { "Stored until" } dd { (parts::time(end)) } }
         }
-        details { summary { "Full summary" } p { (report.executive_summary) } }
+        details { summary { "Full summary" } p dir="auto" { (report.executive_summary) } }
     }
 }
 
@@ -229,7 +241,8 @@ fn checking(view: &ReportView<'_>, api: &Api<'_>) -> Markup {
 fn follow_up(view: &ReportView<'_>, api: &Api<'_>) -> Markup {
     let typed = view.follow_up.map_or("", |asked| &asked.question);
     html! {
-        h2 #follow-up { "Ask a follow-up question" }
+        // Without an answer there is nothing here to print.
+        h2 #follow-up.screen[view.follow_up.is_none()] { "Ask a follow-up question" }
         form.ask action={ (view.path) "#follow-up" } method="get" {
             label for="question" { "Your question, answered from the stored source for free" }
             .row {
@@ -239,11 +252,11 @@ fn follow_up(view: &ReportView<'_>, api: &Api<'_>) -> Markup {
         }
         @if let Some(asked) = view.follow_up {
             .panel {
-                p { (parts::label(asked.decision.label.name())) " " (asked.answer) }
+                p dir="auto" { (parts::label(asked.decision.label.name())) " " (asked.answer) }
                 @for citation in &asked.citations { (evidence::figure(citation, None)) }
             }
         }
-        p.small.muted { "Programs: POST to " code { (api.path) "/follow-up" } "." }
+        p.small.muted.screen { "Programs: POST to " code { (api.path) "/follow-up" } "." }
     }
 }
 
@@ -253,7 +266,7 @@ fn citing(view: &ReportView<'_>) -> Markup {
     let title = title.unwrap_or(&report.target_url);
     let excerpt = report.citations.first().map_or("", |first| first.quote());
     let text = format!(
-        "{}“{title}”, {}. Decision of {NAME} on “{}”: {}. {}. Source SHA-256 {}, result SHA-256 {}.",
+        "{}In: “{title}”, {}. Decision of {NAME} on “{}”: {}. {}. Source SHA-256 {}, result SHA-256 {}.",
         if excerpt.is_empty() {
             String::new()
         } else {

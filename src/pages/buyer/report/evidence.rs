@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::evidence::report::citation::Citation;
-use crate::evidence::report::risks::{RiskDetail, Severity};
+use crate::evidence::report::risks::{RiskDetail, RiskExcerpt, Severity};
 use crate::evidence::report::{Comparison, Origin, Report};
 use crate::evidence::{PassageKind, Relation, Stance, plain};
 use crate::pages::buyer::report::source::anchor as place;
@@ -24,13 +24,19 @@ pub(crate) fn claims(report: &Report, source: Option<&str>) -> Markup {
         .filter(|citation| !is_cited(&citation.id))
         .collect();
     html! {
-        @if report.citations.is_empty() { p { "The source says nothing about the question." } }
+        @if report.citations.is_empty() {
+            p { @if left_out(report).is_some() { "The rest of the source says nothing about the question." }
+                @else { "The source says nothing about the question." } }
+        }
+        @if left_out(report).is_some() {
+            .note.warn { p { "One passage was left out because it reads like instructions to an AI system. The source text shows which." } }
+        }
         ul.claims {
             @for (index, claim) in report.key_claims.iter().enumerate() {
                 li {
                     div {
                         h3 { "Claim " (index + 1) }
-                        p.claim { (claim.claim) }
+                        p.claim dir="auto" { (claim.claim) }
                         p.small.muted {
                             (parts::share("How well the evidence supports this claim", claim.confidence)) " support · "
                             @match claim.origin {
@@ -61,6 +67,13 @@ pub(crate) fn claims(report: &Report, source: Option<&str>) -> Markup {
     }
 }
 
+/// The passage that no finding rests on, because it reads like instructions to an AI system.
+pub(super) fn left_out(report: &Report) -> Option<&RiskExcerpt> {
+    let mut risks = report.risk_details.iter();
+    let found = risks.find(|risk| risk.code == "embedded_agent_instructions");
+    found.and_then(|risk| risk.excerpt.as_ref())
+}
+
 /// One excerpt. `anchor` is its place on the page.
 pub(crate) fn figure(citation: &Citation, anchor: Option<&String>) -> Markup {
     cited(citation, anchor, None)
@@ -84,7 +97,7 @@ fn captioned(
 ) -> Markup {
     html! {
         figure class={ "evidence " (citation.stance) } id=[anchor] {
-            blockquote {
+            blockquote dir="auto" {
                 @if citation.heading_path.len() > 1 {
                     span.path { (citation.heading_path[1..].join(" › ")) }
                 }
@@ -106,12 +119,12 @@ fn captioned(
             }
             figcaption {
                 strong { (citation.id) } " " (stance_words(citation.stance))
-                @if let Some(name) = name { " · " (name) }
-                @if let Some(speaker) = &citation.speaker { " · said by " (speaker) }
+                @if let Some(name) = name { " · " bdi { (name) } }
+                @if let Some(speaker) = &citation.speaker { " · attributed to " bdi { (speaker) } }
                 @if let Some(date) = &citation.date { " · date: " (date) }
-                @if is_in(source, citation) && anchor.is_some() { " · " a href={ "#" (place(&citation.id)) } { "Show in the text" } }
+                @if is_in(source, citation) && anchor.is_some() { span.screen { " · " a href={ "#" (place(&citation.id)) } { "Show in the text" } } }
                 @if let Some(href) = citation.link.as_deref().and_then(parts::safe_href) {
-                    " · " a href=(href) rel="nofollow noopener noreferrer" { "Show on the page" }
+                    span.screen { " · " a href=(href) rel="nofollow noopener noreferrer" { "Show on the page" } }
                 }
             }
         }
@@ -223,10 +236,12 @@ pub(crate) fn with_references(text: &str, citations: &[Citation]) -> Markup {
 
 /// The quantities of the question beside those of the source.
 pub(crate) fn comparisons(comparisons: &[Comparison]) -> Markup {
+    let is_first = |(at, compared): &(usize, &Comparison)| !comparisons[..*at].contains(*compared);
+    let rows = || comparisons.iter().enumerate().filter(is_first);
     let table = html! {
         table {
             thead { tr { th { "Asked" } th { "In the source" } th { "Result" } } }
-            tbody { @for compared in comparisons {
+            tbody { @for (_, compared) in rows() {
                 tr {
                     th scope="row" { (compared.asked) }
                     td {
@@ -258,7 +273,7 @@ pub(crate) fn gaps(gaps: &[String]) -> Markup {
     html! {
         @if !gaps.is_empty() {
             h2 #gaps { "Gaps" }
-            ul { @for gap in gaps { li { (gap) } } }
+            ul { @for gap in gaps { li dir="auto" { (gap) } } }
         }
     }
 }
@@ -354,6 +369,19 @@ mod tests {
         ] {
             assert!(shown.contains(cell), "{shown}");
         }
+    }
+
+    #[test]
+    fn a_figure_is_compared_in_one_row() {
+        let compared = Comparison {
+            asked: "1833".to_owned(),
+            found: Some("1833".to_owned()),
+            relation: Relation::Same,
+            order: None,
+            citation_id: None,
+        };
+        let shown = comparisons(&[compared.clone(), compared]).into_string();
+        assert_eq!(shown.matches("<th scope=\"row\">").count(), 1, "{shown}");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::pages::parts;
 pub(crate) fn body(view: &DeliveryView<'_>, report: &BundleReport) -> Markup {
     html! {
         p.kicker { "Evidence Bundle · " (report.bundle) }
-        h1.question { (report.question) }
+        (parts::question(&report.question))
         (verdict(report))
         (downloads(view))
         (matrix(report))
@@ -47,7 +47,7 @@ fn verdict(report: &BundleReport) -> Markup {
                 (parts::label(label)) " "
                 span { (parts::share("Confidence in this label", report.confidence_score)) " confidence" }
             }
-            p.answer { (with_references(&report.answer, report)) }
+            p.answer dir="auto" { (with_references(&report.answer, report)) }
             dl.facts {
                 dt { "What to do" } dd { (report.decision.recommended_agent_use) }
                 dt { "For agents" } dd { code { (report.agent_action) } }
@@ -103,7 +103,7 @@ fn matrix(report: &BundleReport) -> Markup {
                 }
             } }
             tbody { @for claim in claims { tr {
-                th scope="row" { (claim.text) }
+                th scope="row" dir="auto" { (claim.text) }
                 @for source in &report.sources { td { (matrix_cell(claim, source)) } }
             } } }
         }
@@ -164,7 +164,7 @@ fn claims(report: &BundleReport) -> Markup {
                 li {
                     div {
                         h3 { "Claim " (index + 1) }
-                        p.claim { (claim.text) }
+                        p.claim dir="auto" { (claim.text) }
                         p.small.muted { (standing(claim)) }
                     }
                     div {
@@ -249,12 +249,12 @@ fn passage(report: &BundleReport, id: &str, verdict: Verdict, is_first: bool) ->
     let title = source.and_then(|source| source.title.as_deref());
     html! {
         figure class={ "evidence " (stance(verdict)) } id=[is_first.then_some(id)] {
-            blockquote { (passage.quote()) }
+            blockquote dir="auto" { (passage.quote()) }
             figcaption {
                 strong { (id) } " " (stance_words(verdict)) " · "
-                a href={ "#" (passage.source_id) } { (title.unwrap_or(&passage.source_id)) }
+                a href={ "#" (passage.source_id) } { bdi { (title.unwrap_or(&passage.source_id)) } }
                 @if let Some(href) = passage.link.as_deref().and_then(parts::safe_href) {
-                    " · " a href=(href) rel="nofollow noopener noreferrer" { "Show on the page" }
+                    span.screen { " · " a href=(href) rel="nofollow noopener noreferrer" { "Show on the page" } }
                 }
             }
         }
@@ -287,7 +287,7 @@ fn conflicts(report: &BundleReport) -> Markup {
             h2 #conflicts { "Conflicts" }
             @for conflict in conflicts {
                 .panel {
-                    p { strong { (conflict.claim) } }
+                    p dir="auto" { strong { (conflict.claim) } }
                     p.small.muted { (kind_words(conflict)) }
                     .pair { @for side in &conflict.sides { (side_of(side)) } }
                 }
@@ -311,8 +311,8 @@ fn kind_words(conflict: &Conflict) -> String {
 fn side_of(side: &Side) -> Markup {
     html! {
         figure.evidence {
-            @if let Some(value) = &side.value { p { strong { (value) } } }
-            blockquote { (side.excerpt) }
+            @if let Some(value) = &side.value { p { strong { bdi { (value) } } } }
+            blockquote dir="auto" { (side.excerpt) }
             figcaption {
                 (links(side.source_ids.iter()))
                 @if let Some(dated) = &side.dated { " · dated " (dated) }
@@ -363,14 +363,14 @@ fn source_row(report: &BundleReport, source: &SourceLine) -> Markup {
         tr id=(source.id) {
             th scope="row" { (source.id) }
             td.long {
-                @if let Some(title) = &source.title { (title) br; }
+                @if let Some(title) = &source.title { bdi { (title) } br; }
                 (parts::foreign_link(&source.target_url))
                 @if let Some(dated) = &source.dated { br; span.muted { "dated " (dated) } }
                 @if source.label.is_none() { br; span.muted { "Could not fetch. " (report.why_unread(&source.id)) } }
             }
             @match source.label {
-                Some(label) => { td { (parts::label(label.name())) } td.muted { (voice(report, source)) } }
-                None => { td { span.tag { "could not fetch" } } td.muted { "–" } }
+                Some(label) => { td { (parts::label(label.name())) } td.muted data-label="Independent" { (voice(report, source)) } }
+                None => { td { span.tag { "could not fetch" } } td.muted data-label="Independent" { "–" } }
             }
         }
     }
@@ -411,10 +411,10 @@ fn single_reports(report: &BundleReport) -> Markup {
 
 fn single_report(single: &Report) -> Markup {
     html! {
-        p { (parts::label(single.decision.label.name())) " " (single.answer) }
+        p dir="auto" { (parts::label(single.decision.label.name())) " " (single.answer) }
         @for cited in &single.citations {
             figure class={ "evidence " (cited.stance) } {
-                blockquote { (cited.quote()) }
+                blockquote dir="auto" { (cited.quote()) }
                 figcaption { strong { (cited.id) } }
             }
         }
