@@ -119,6 +119,11 @@ pub enum Block {
         caption: String,
         text: String,
     },
+    /// The same, folded until it is asked for.
+    Folded {
+        caption: String,
+        text: String,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -142,6 +147,11 @@ pub enum Cell {
     Text(String),
     Number(String),
     Time(UnixSeconds),
+    /// A time that leads to its record.
+    Opens {
+        at: UnixSeconds,
+        path: String,
+    },
     /// A day such as 2026-11-21, which never breaks.
     Day(String),
     /// A page of this service.
@@ -178,8 +188,10 @@ pub struct Form {
     pub act: &'static str,
     pub fields: Vec<Field>,
     pub button: String,
+    /// Several buttons in place of the one: the name of what they choose, and the value and text of each.
+    pub choices: Option<(&'static str, Vec<(&'static str, String)>)>,
     /// A checkbox to confirm what cannot be undone.
-    pub confirm: Option<&'static str>,
+    pub confirm: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -192,6 +204,7 @@ pub enum Field {
         name: &'static str,
         label: &'static str,
         kind: &'static str,
+        value: String,
         characters_max: usize,
         required: bool,
     },
@@ -217,19 +230,31 @@ pub enum Field {
 impl Form {
     /// A button that acts on one thing.
     pub fn button(act: &'static str, name: &'static str, value: &str, button: &str) -> Form {
+        Form::plain(act, button).with(Field::Hidden {
+            name,
+            value: value.to_owned(),
+        })
+    }
+
+    /// A button that needs to know nothing.
+    pub fn plain(act: &'static str, button: &str) -> Form {
         Form {
             act,
-            fields: vec![Field::Hidden {
-                name,
-                value: value.to_owned(),
-            }],
+            fields: Vec::new(),
             button: button.to_owned(),
+            choices: None,
             confirm: None,
         }
     }
 
-    pub fn confirmed(mut self, what: &'static str) -> Form {
-        self.confirm = Some(what);
+    pub fn confirmed(mut self, what: impl Into<String>) -> Form {
+        self.confirm = Some(what.into());
+        self
+    }
+
+    /// Several buttons in place of the one.
+    pub fn choosing(mut self, name: &'static str, choices: Vec<(&'static str, String)>) -> Form {
+        self.choices = Some((name, choices));
         self
     }
 
@@ -255,8 +280,8 @@ pub fn page(view: &ConsoleView<'_>) -> String {
         &side(view),
         &html! {
             h1 { (view.title) }
-            @if let Some(done) = view.done { .note role="status" { p { (done) } } }
-            @if let Some(trouble) = view.trouble { .note.bad role="alert" { p { (trouble) } } }
+            @if let Some(done) = view.done { .note role="status" { p { (parts::with_code(done)) } } }
+            @if let Some(trouble) = view.trouble { .note.bad role="alert" { p { (parts::with_code(trouble)) } } }
             @if let Some(since) = view.paused_since {
                 .note.warn role="status" { p {
                     strong { "Sales are paused" } " since " (parts::time(since))
@@ -269,16 +294,17 @@ pub fn page(view: &ConsoleView<'_>) -> String {
     )
 }
 
-/// The sign-in form. `trouble` says why the last attempt failed.
-pub fn login_page(site: Site<'_>, trouble: Option<&str>) -> String {
+/// The sign-in form. `trouble` says why the last attempt failed, `back` which view was asked for.
+pub fn login_page(site: Site<'_>, trouble: Option<&str>, back: &str) -> String {
     frame(
         site,
         "Sign in",
         &html! {},
         &html! { .sign-in {
             h1 { "Sign in to the console" }
-            @if let Some(trouble) = trouble { .note.bad role="alert" { p { (trouble) } } }
+            @if let Some(trouble) = trouble { .note.bad role="alert" { p { (parts::with_code(trouble)) } } }
             form.ask action="/operator/login" method="post" {
+                @if back != HOME_PATH { input type="hidden" name=(BACK_FIELD) value=(back); }
                 label for="token" { "Operator token" }
                 .row {
                     input #token name="token" type="password" required maxlength="512" autocomplete="current-password"
@@ -306,7 +332,7 @@ pub fn link_page(site: Site<'_>, code: &str) -> String {
                 input type="hidden" name="link" value=(code);
                 button type="submit" autofocus { "Sign in" }
             }
-            p.hint { "This link works once and for ten minutes." }
+            p.hint { "This link works once." }
         } },
     )
 }
@@ -374,7 +400,7 @@ fn block_markup(view: &ConsoleView<'_>, block: &Block) -> Markup {
         @match block {
             Block::Heading(text) => { h2 { (text) } }
             Block::Text(text) => { p { (parts::with_code(text)) } }
-            Block::Note { text, tone } => { div class={ "note " (class(*tone)) } { p { (text) } } }
+            Block::Note { text, tone } => { div class={ "note " (class(*tone)) } { p { (parts::with_code(text)) } } }
             Block::Alerts(alerts) if alerts.is_empty() => {}
             Block::Alerts(alerts) => { ul.alerts { @for alert in alerts {
                 li class=(class(alert.tone)) { span { (alert.text) } a href=(alert.path) { (alert.label) } }
@@ -400,6 +426,7 @@ fn block_markup(view: &ConsoleView<'_>, block: &Block) -> Markup {
             Block::Choices { label, choices } => { (choice_list(label, choices)) }
             Block::Forms(forms) => { .forms { @for form in forms { (form_markup(view, form)) } } }
             Block::Code { caption, text } => { (parts::folded_code(caption, text)) }
+            Block::Folded { caption, text } => { details { summary { (caption) } (parts::folded_code(caption, text)) } }
         }
     }
 }
@@ -445,8 +472,11 @@ fn search(view: &str, label: &str, typed: &str, state: Option<&str>) -> Markup {
 fn cell(view: &ConsoleView<'_>, value: &Cell) -> Markup {
     html! {
         @match value {
-            Cell::Text(text) | Cell::Number(text) => { (text) }
+            Cell::Text(text) if is_long(text) => { span title=(text) { (text) } }
+            Cell::Text(text) => { (text) }
+            Cell::Number(text) => { (text) }
             Cell::Time(at) => { (parts::short_time(*at)) }
+            Cell::Opens { at, path } => { a href=(path) { (parts::short_time(*at)) } }
             Cell::Day(day) => { time datetime=(day) { (day) } }
             Cell::Link { text, path } => { a class=[(text.chars().count() <= 16).then_some("nowrap")] href=(path) { (text) } }
             Cell::Outward(address) => { (parts::foreign_link(address)) }
@@ -460,6 +490,11 @@ fn cell(view: &ConsoleView<'_>, value: &Cell) -> Markup {
             Cell::Nothing => { span.muted { "–" } }
         }
     }
+}
+
+/// Whether a list may cut a text, so that it says the rest on its title.
+fn is_long(text: &str) -> bool {
+    text.chars().count() > 24
 }
 
 fn class(tone: Tone) -> &'static str {
@@ -477,10 +512,15 @@ fn form_markup(view: &ConsoleView<'_>, form: &Form) -> Markup {
             input type="hidden" name=(TOKEN_FIELD) value=(view.form_token);
             input type="hidden" name=(BACK_FIELD) value=(view.path);
             @for field in &form.fields { (shown_field(field)) }
-            @if let Some(what) = form.confirm {
+            @if let Some(what) = &form.confirm {
                 label.confirm { input type="checkbox" name="confirm" value="yes" required; " " (what) }
             }
-            button.quiet.grave[form.confirm.is_some()] type="submit" { (form.button) }
+            @match &form.choices {
+                Some((name, choices)) => @for (value, text) in choices {
+                    button.quiet type="submit" name=(name) value=(value) { (text) }
+                },
+                None => button.quiet.grave[form.confirm.is_some()] type="submit" { (form.button) },
+            }
         }
     }
 }
@@ -508,9 +548,9 @@ fn shown_field(field: &Field) -> Markup {
                     (refused_value(trouble.as_deref()))
                 }
             }
-            Field::Text { name, label, kind, characters_max, required } => {
+            Field::Text { name, label, kind, value, characters_max, required } => {
                 label { span { (label) } " "
-                    input name=(name) type=(kind) maxlength=(characters_max) required[*required] autocomplete="off"; }
+                    input name=(name) type=(kind) value=[(!value.is_empty()).then_some(value)] maxlength=(characters_max) required[*required] autocomplete="off"; }
             }
         }
     }

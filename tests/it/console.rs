@@ -82,7 +82,7 @@ impl<'rig> SignedIn<'rig> {
         rest.split('"').next().expect("a value").to_owned()
     }
 
-    fn act(&self, name: &str, fields: &[(&str, &str)]) -> Answer {
+    pub(crate) fn act(&self, name: &str, fields: &[(&str, &str)]) -> Answer {
         let token = self.form_token();
         let mut all = vec![("form_token", token.as_str())];
         all.extend_from_slice(fields);
@@ -242,6 +242,72 @@ fn a_new_token_ends_every_session() {
     });
     let console = SignedIn { rig: &rig, cookie };
     assert!(!console.get("/operator").text().contains("Sign out"));
+}
+
+/// Who is asked to sign in is led on to the view that was asked for, and nowhere else.
+#[test]
+fn signing_in_leads_on_to_the_view_that_was_asked_for() {
+    let rig = rig();
+    let asked = "/operator/console/orders?id=ord_1&state=failed";
+    let ask = rig.ask("GET", asked).header("Accept", "text/html").send();
+    let place = ask.expect(303).must("location").to_owned();
+    let shown = rig.ask("GET", &place).header("Accept", "text/html").send();
+    let page = shown.expect(200).text();
+    let field = r#"name="back" value="/operator/console/orders?id=ord_1&amp;state=failed""#;
+    assert!(page.contains(field), "{place}: {page}");
+    for (back, expected) in [
+        (asked, asked),
+        ("https://evil.example/", "/operator"),
+        ("/operator/console/nothing", "/operator"),
+    ] {
+        let fields = [("token", TOKEN_GIVEN), ("back", back)];
+        let answer = form(&rig, "/operator/login", &fields).send().expect(303);
+        assert_eq!(answer.must("location"), expected, "{back}");
+    }
+    let wrong = form(
+        &rig,
+        "/operator/login",
+        &[("token", "wrong"), ("back", asked)],
+    )
+    .send();
+    assert!(wrong.expect(401).text().contains(field));
+}
+
+/// Story: sales were paused, and every page still offered to sell; a buyer learned it by signing.
+#[test]
+fn while_sales_are_paused_no_page_offers_to_sell() {
+    let rig = rig();
+    let quote = "/quote?target_url=https%3A%2F%2Fexample.com%2F";
+    let buy = "/buy?target_url=https%3A%2F%2Fexample.com%2F";
+    let page = |path: &str| {
+        rig.ask("GET", path)
+            .header("Accept", "text/html")
+            .send()
+            .text()
+    };
+    for path in ["/", "/pricing", quote, buy] {
+        assert!(!page(path).contains("Sales are paused."), "{path}");
+    }
+    assert!(page(buy).contains("id=\"wallet-pay\""));
+    let console = SignedIn::open(&rig);
+    console.act("pause", &[("confirm", "yes")]).expect(303);
+    for path in ["/", "/pricing", quote, buy] {
+        let page = page(path);
+        assert!(page.contains("Sales are paused."), "{path}: {page}");
+        assert!(!page.contains("can deliver"), "{path}");
+        assert!(!page.contains("wallet-pay"), "{path}");
+        assert!(!page.contains("Pay with a browser wallet"), "{path}");
+    }
+    let json = rig.get("/v1/x402/quote").expect(200).json();
+    assert_eq!(json["tiers"][0]["deliverable_now"], false);
+    assert_eq!(json["tiers"][0]["reason"], "Sales are paused.");
+    let today = console.get("/operator").text();
+    assert!(
+        !today.contains("context402 resume"),
+        "the button is there: {today}"
+    );
+    console.act("resume", &[]).expect(303);
+    assert!(!page("/").contains("Sales are paused."));
 }
 
 /// A link from the command line signs one browser in, once; what only opens it uses nothing up.
@@ -470,7 +536,8 @@ fn every_view_is_a_page_for_nobody_else() {
         assert!(!stranger.text().contains("Sign out"), "{path}");
     }
     assert_eq!(titles.len(), VIEWS.len(), "{titles:?}");
-    console.get("/operator/console/nothing").expect(404);
+    let missing = console.get("/operator/console/nothing").expect(404).text();
+    assert!(missing.contains("Sign out") && !missing.contains("site-nav"));
     // One thing of each kind.
     let list = |path: &str, list: &str, id: &str| {
         let answer = rig.operator(path).json();
@@ -638,6 +705,7 @@ fn payments_are_found_by_payer_transaction_and_target() {
     );
     let none = console.get("/operator/console/payments?q=nobody").text();
     assert!(none.contains("No such payments."), "{none}");
+    assert!(none.contains("No such refusal since"), "{none}");
     let page = console.get("/operator/console/payments").text();
     let short = format!("{}…{}", &payer[..6], &payer[payer.len() - 6..]);
     assert!(page.contains(&short), "{page}");
@@ -665,6 +733,17 @@ fn the_payments_show_what_was_refused() {
         assert!(page.contains(part), "{part}: {page}");
     }
     assert!(!page.contains(empty) && !page.contains(&other.header));
+    // By the request that the buyer names, in every filter, and with the payment itself.
+    let request = refused.must("x-request-id");
+    for path in [
+        format!("{payments}?q={request}"),
+        format!("{payments}?state=released&q={}", payer.to_uppercase()),
+    ] {
+        let page = console.get(&path).text();
+        assert!(page.contains(request), "{path}: {page}");
+    }
+    let page = console.get(&format!("{payments}?q=req_nothing")).text();
+    assert!(!page.contains(request) && page.contains("No such refusal since"));
 }
 
 #[test]
@@ -715,7 +794,11 @@ fn neighbours_can_be_tried_out() {
     ] {
         assert!(page.contains(button), "{button}: {page}");
     }
-    for figure in ["0 from the cache, 0 fetched", "Rate-limited since start"] {
+    for figure in [
+        "Pages read since start",
+        "0 from the cache, 0 fetched",
+        "Rate-limited since start",
+    ] {
         assert!(page.contains(figure), "{figure}: {page}");
     }
     let answer = console.act("try-facilitator", &[]).expect(303);
@@ -906,8 +989,8 @@ fn leads_move_as_the_pipeline_allows() {
     }
     console
         .act(
-            "note-lead",
-            &[("lead_id", &id), ("note", "wants an invoice")],
+            "move-lead",
+            &[("lead_id", &id), ("to", ""), ("note", "wants an invoice")],
         )
         .expect(303);
     let page = console.get(&path).text();
@@ -1002,6 +1085,22 @@ fn exports_are_whole_and_run_nothing_in_a_spreadsheet() {
         payments["payments"][0]["amount_units"],
         amount(FRESH),
         "{payments}"
+    );
+    // Figures also as people read them, behind the columns that programs know.
+    let sold = &payments["payments"][0];
+    assert_eq!(
+        (&sold["amount_usdc"], &sold["status"]),
+        (&json!(0.03), &json!("settled"))
+    );
+    let csv = rig.operator("/operator/export/payments?format=csv").text();
+    let head = csv.lines().next().expect("a head");
+    assert!(
+        head.ends_with("\"amount_usdc\",\"status\",\"created\",\"changed\""),
+        "{head}"
+    );
+    assert!(
+        csv.contains("0.03") && csv.contains("\"settled\",\"20"),
+        "{csv}"
     );
     rig.operator("/operator/export/nothing")
         .refused(404, "not_found");
@@ -1425,12 +1524,19 @@ fn contact_and_legal_details_are_changed_in_the_console() {
 
     set("legal.email", "law@example.org").expect(303);
     assert_eq!(says("law@example.org"), ["/terms", "/terms as markdown"]);
-    // Where buyers get the program: without an address the quickstart says how to build it.
+    // Where buyers get the program: without an address no page has a command that nobody can run.
     let quickstart = || rig.get("/quickstart").text();
-    assert!(quickstart().contains("cargo install"));
+    let command = "context402 buy ";
+    for path in [
+        "/",
+        "/quickstart",
+        "/buy?target_url=https%3A%2F%2Fexample.com",
+    ] {
+        assert!(!rig.get(path).text().contains(command), "{path}");
+    }
     set("download_url", "https://releases.example.org/context402/").expect(303);
     assert!(quickstart().contains("<a href=\"https://releases.example.org/context402/\">Download"));
-    assert!(!quickstart().contains("cargo install"));
+    assert!(quickstart().contains(command) && rig.get("/").text().contains(command));
     assert!(
         rig.get("/buy?target_url=https%3A%2F%2Fexample.com")
             .text()

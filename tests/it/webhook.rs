@@ -556,6 +556,46 @@ fn the_operator_attaches_a_payment_to_its_lead() {
     assert!(!seen.contains(FERRY_CLAIM), "{seen}");
 }
 
+/// Story: one click delivered a bundle of 7 dollars for a payment of one cent.
+#[test]
+fn the_console_says_what_is_delivered_for_what_before_it_attaches_a_payment() {
+    let (rig, _mailbox) = shop_with(|resolved| resolved.set("operator.token", TOKEN_GIVEN));
+    let lead_id = ferry_lead(&rig);
+    let event = Event::paid(&lead_id).with("amount_total", 1);
+    event.send(&rig);
+    let order_id = order(&rig)["order_id"].as_str().expect("an id").to_owned();
+    let console = SignedIn::open(&rig);
+    let path = format!("/operator/console/orders?id={order_id}");
+    let page = console.get(&path).expect(200).text();
+    for part in [
+        "Yes, deliver builder (7.00 USD) for 0.01 USD",
+        &format!("name=\"lead_id\" type=\"text\" value=\"{lead_id}\""),
+        &format!("<code>{order_id}</code>"),
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let attach = |lead: &str, confirm: &str| {
+        let fields = [
+            ("order_id", &*order_id),
+            ("lead_id", lead),
+            ("confirm", confirm),
+        ];
+        console.act("attach-order", &fields)
+    };
+    attach(&lead_id, "").expect(400);
+    attach("lead_zz", "yes").expect(400);
+    assert_eq!(order(&rig)["state"], "needs_review");
+    attach(&lead_id[..12], "yes").expect(303);
+    settle(&rig);
+    assert_eq!(order(&rig)["state"], "fulfilled");
+    let page = console.get(&path).expect(200).text();
+    assert!(page.contains("Open as the buyer sees it"), "{page}");
+    let lead = console.get(&format!("/operator/console/leads?id={lead_id}"));
+    let lead = lead.expect(200).text();
+    assert!(lead.contains(&format!("orders?id={order_id}")), "{lead}");
+    assert_eq!(lead.matches("name=\"note\"").count(), 1, "{lead}");
+}
+
 /// An event is known for five weeks; its checkout for as long as the order.
 #[test]
 fn what_is_forgotten_of_an_event_makes_no_second_order() {

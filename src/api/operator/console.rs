@@ -24,10 +24,11 @@ use crate::flows::operations::sign_in;
 use crate::http::call::Query;
 use crate::http::{Call, Reply};
 use crate::pages::console::{
-    BACK_FIELD, Block, ConsoleView, HOME_PATH, TOKEN_FIELD, VIEWS_PATH, closed_page, is_view,
+    BACK_FIELD, Block, ConsoleView, HOME_PATH, TOKEN_FIELD, Tone, VIEWS_PATH, closed_page, is_view,
     link_page, login_page, page,
 };
 use crate::signing::session::{SESSION_SECONDS, Session};
+use crate::state::sign_in_links::SIGN_IN_LINK_SECONDS;
 
 const COOKIE: &str = "context402_operator";
 /// The view that returns a file.
@@ -64,7 +65,10 @@ pub async fn home(app: Shared, call: Call) -> Reply {
                 200,
                 link_page(frame::site(&app, &frame::Texts::of(&app)), &code),
             )),
-            None => login(&app, 200, None),
+            None => {
+                let back = call.query.get(BACK_FIELD).unwrap_or_default();
+                login(&app, 200, None, known_place(&back))
+            }
         },
         Err(NotIn::Failed(refusal)) => failure::page(&app, &refusal, &call),
     }
@@ -72,7 +76,7 @@ pub async fn home(app: Shared, call: Call) -> Reply {
 
 /// POST /operator/sign-in-link: a one-time link, for who has the socket or the token.
 pub async fn link(app: Shared, call: Call) -> Reply {
-    match sign_in::issue_link(&app) {
+    match sign_in::issue_link(&app, SIGN_IN_LINK_SECONDS) {
         Some((url, expires_at)) => private(Reply::json(
             200,
             json!({"url": url, "expires_at": expires_at.0}).to_string(),
@@ -98,9 +102,15 @@ pub async fn view(app: Shared, call: Call) -> Reply {
             .await
         }
         Err(NotIn::Closed) => closed(&app),
-        Err(NotIn::Out) => private(Reply::redirect(303, HOME_PATH)),
+        Err(NotIn::Out) => private(Reply::redirect(303, &sign_in_for(&here(&call)))),
         Err(NotIn::Failed(refusal)) => failure::page(&app, &refusal, &call),
     }
+}
+
+/// The sign-in form that leads on to a view.
+fn sign_in_for(path: &str) -> String {
+    let path: String = url::form_urlencoded::byte_serialize(path.as_bytes()).collect();
+    format!("{HOME_PATH}?{BACK_FIELD}={path}")
 }
 
 /// POST /operator/login.
@@ -112,6 +122,7 @@ pub async fn sign_in(app: Shared, call: Call) -> Reply {
         return failure::page(&app, &foreign(), &call);
     }
     let mut fields = fields(&call);
+    let back = fields.remove(BACK_FIELD).unwrap_or_default();
     let (cookie, trouble) = match fields.remove("link") {
         Some(code) => (
             sign_in::open_by_link(&app, &code),
@@ -123,8 +134,8 @@ pub async fn sign_in(app: Shared, call: Call) -> Reply {
         }
     };
     match cookie {
-        None => login(&app, 401, Some(trouble)),
-        Some(cookie) => private(Reply::redirect(303, HOME_PATH))
+        None => login(&app, 401, Some(trouble), known_place(&back)),
+        Some(cookie) => private(Reply::redirect(303, known_place(&back)))
             .header("set-cookie", &set_cookie(&app, &cookie, SESSION_SECONDS)),
     }
 }
@@ -246,7 +257,20 @@ async fn show_page(
     };
     match made {
         Ok(view) => framed(app, call, session, (name, view), refused),
-        Err(refusal) => failure::page(app, &refusal, call),
+        Err(refusal) => {
+            let note = Block::Note {
+                text: refusal.message.clone(),
+                tone: Tone::Bad,
+            };
+            let title = match refusal.code {
+                Code::NotFound => "Not found",
+                _ => "Not possible",
+            };
+            let view = View::new(title, vec![note]);
+            let mut reply = framed(app, call, session, (name, view), None);
+            reply.status = failure::status(refusal.code);
+            reply
+        }
     }
 }
 
@@ -310,11 +334,16 @@ fn split_query(path: &str) -> (&str, &str) {
     path.split_once('?').unwrap_or((path, ""))
 }
 
-/// Redirects only to views of the console.
-fn back(path: &str, done: &str) -> String {
+/// A view of the console, or its home for anything else.
+fn known_place(path: &str) -> &str {
     let (whole, _) = split_query(path);
     let is_here = whole == HOME_PATH || whole.strip_prefix(VIEWS_PATH).is_some_and(is_view);
-    let path = if is_here { path } else { HOME_PATH };
+    if is_here { path } else { HOME_PATH }
+}
+
+/// Redirects only to views of the console.
+fn back(path: &str, done: &str) -> String {
+    let path = known_place(path);
     let mark = if path.contains('?') { '&' } else { '?' };
     format!("{path}{mark}done={done}")
 }
@@ -399,10 +428,10 @@ fn closed_with(app: &App, status: u16) -> Reply {
     operators_page(Reply::html(status, page))
 }
 
-fn login(app: &App, status: u16, trouble: Option<&str>) -> Reply {
+fn login(app: &App, status: u16, trouble: Option<&str>, back: &str) -> Reply {
     operators_page(Reply::html(
         status,
-        login_page(frame::site(app, &frame::Texts::of(app)), trouble),
+        login_page(frame::site(app, &frame::Texts::of(app)), trouble, back),
     ))
 }
 

@@ -7,10 +7,12 @@ use crate::api::failure;
 use crate::api::operator::leads;
 use crate::api::operator::{self, ledger, mails, orders};
 use crate::app::Shared;
+use crate::domain::amount::Amount;
 use crate::domain::code::Code;
 use crate::domain::csv;
 use crate::domain::ids::{LeadId, OrderId, ReportId};
 use crate::domain::keys::{MailKey, PaymentKey};
+use crate::domain::payment::{Payment, state_in_words};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::http::{Call, Reply, Sink};
@@ -43,9 +45,9 @@ pub static KINDS: [Kind; 7] = [
     Kind {
         name: "payments",
         columns: &["key", "state", "means", "payer", "nonce", "amount_units", "product", "level", "target_url", "source",
-            "transaction", "reason", "created_at", "changed_at"],
+            "transaction", "reason", "created_at", "changed_at", "amount_usdc", "status", "created", "changed"],
         part: |snapshot, _, after| Ok(part(snapshot.payments_after(key(after).map(PaymentKey), PART_ROWS)?, |key| &key.0,
-            operator::payment_json)),
+            payment_row)),
     },
     Kind {
         name: "reports",
@@ -111,6 +113,23 @@ fn part<K: Copy, R>(
             .map(|(key, record)| row(*key, record))
             .collect(),
     }
+}
+
+/// A payment, with its figures also as people read them.
+fn payment_row(key: PaymentKey, payment: &Payment) -> Value {
+    let mut row = operator::payment_json(key, payment);
+    let iso = |at: &Value| {
+        let at = at.as_u64().and_then(|at| UnixSeconds(at).timestamp());
+        at.map(|at| at.to_string())
+    };
+    let amount = row["amount_units"].as_str().and_then(Amount::parse_units);
+    let status = row["state"].as_str().map(state_in_words).map(str::to_owned);
+    let (created, changed) = (iso(&row["created_at"]), iso(&row["changed_at"]));
+    row["amount_usdc"] = amount.map(Amount::as_usdc).into();
+    row["status"] = status.into();
+    row["created"] = created.into();
+    row["changed"] = changed.into();
+    row
 }
 
 fn days(snapshot: &Snapshot) -> Result<Part, StoreError> {

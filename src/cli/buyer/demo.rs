@@ -57,6 +57,8 @@ pub(in crate::cli) struct Args {
 
 const LISTEN: &str = "127.0.0.1:4020";
 /// The invented public address of the sample pages.
+/// The console's link is good for as long as anybody leaves a demo running.
+const CONSOLE_LINK_SECONDS: u64 = 30 * 24 * 3600;
 const SAMPLE_ADDRESS: &str = "93.184.216.34";
 /// A receiving address for test funds.
 const PAY_TO: &str = "0x4020402040204020402040204020402040204020";
@@ -123,8 +125,10 @@ impl Args {
             say(format_args!(
                 "\nTry it      {base_url}/demo (your own questions)"
             ))?;
-            if let Some((link, _)) = sign_in::issue_link(&appliance.app) {
-                say(format_args!("Console     {link} (demo only, works once)"))?;
+            if let Some((link, _)) = sign_in::issue_link(&appliance.app, CONSOLE_LINK_SECONDS) {
+                say(format_args!(
+                    "Console     {link} (works once, until you stop the demo)"
+                ))?;
             }
             say(format_args!("Browser     {}", browser(&appliance).await))?;
             say(format_args!(

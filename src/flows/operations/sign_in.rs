@@ -17,10 +17,11 @@ pub fn open(app: &Shared, shown: &str) -> Option<String> {
     Some(sessions.open(app.now().0, chance::bytes()))
 }
 
-/// The address of a new one-time link; `None` if the console is disabled.
-pub fn issue_link(app: &Shared) -> Option<(String, UnixSeconds)> {
+/// The address of a new one-time link and when it expires; `None` if the console is disabled.
+pub fn issue_link(app: &Shared, lasts_seconds: u64) -> Option<(String, UnixSeconds)> {
     app.config.operator.as_ref()?;
-    let (code, expires_at) = app.sign_in_links.issue(chance::bytes(), app.now());
+    let links = &app.sign_in_links;
+    let (code, expires_at) = links.issue(chance::bytes(), app.now(), lasts_seconds);
     Some((
         format!("{}/operator?link={code}", app.config.base_url),
         expires_at,

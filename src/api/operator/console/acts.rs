@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::api::operator::leads;
 use crate::api::operator::orders::carry_out;
-use crate::api::operator::{self, data, ledger, mails};
+use crate::api::operator::{self, Search, data, ledger, mails};
 use crate::app::{App, Shared};
 use crate::domain::code::Code;
 use crate::domain::ids::LeadId;
@@ -17,7 +17,7 @@ use crate::flows::sale::unknown;
 pub(super) type Fields = HashMap<String, String>;
 
 /// The acts: name in the path, and confirmation.
-const ACTS: [(&str, &str); 24] = [
+const ACTS: [(&str, &str); 23] = [
     ("pause", "Sales are paused."),
     ("resume", "Sales resumed."),
     ("reconcile", "The settlement was looked up."),
@@ -43,8 +43,7 @@ const ACTS: [(&str, &str); 24] = [
     ("retry-mail", "The e-mail is being retried."),
     ("delete-mail", "The e-mail is deleted."),
     ("forget", "All data about that address is deleted."),
-    ("move-lead", "The lead's status is changed."),
-    ("note-lead", "The note is added."),
+    ("move-lead", "The lead is changed."),
     ("delete-lead", "The lead is deleted."),
     (
         "attach-order",
@@ -79,8 +78,9 @@ pub(super) fn confirmation(app: &App, name: &str) -> Option<&'static str> {
 }
 
 /// Acts that cannot be undone require the checkbox, with or without script.
-const CONFIRMED: [&str; 7] = [
+const CONFIRMED: [&str; 8] = [
     "pause",
+    "attach-order",
     "purge-report",
     "delete-mail",
     "forget",
@@ -116,23 +116,15 @@ pub(super) async fn run(app: &Shared, name: &str, fields: &Fields) -> Result<(),
         "delete-mail" => mails::delete(store, field("key")).await.map(drop)?,
         "forget" => data::forget(store, field("email")).await.map(drop)?,
         "move-lead" => {
-            let note = field("note").to_owned();
-            let moved = leads::moved(store, field("lead_id"), field("to"), note, now);
-            moved.await.map(drop)?;
-        }
-        "note-lead" => {
-            let note = field("note").to_owned();
-            let noted = leads::noted(store, field("lead_id"), note, now);
-            noted.await.map(drop)?;
+            let (id, note) = (field("lead_id"), field("note").to_owned());
+            match field("to") {
+                "" => leads::noted(store, id, note, now).await.map(drop)?,
+                to => leads::moved(store, id, to, note, now).await.map(drop)?,
+            }
         }
         "delete-lead" => leads::deleted(store, field("lead_id")).await.map(drop)?,
         "attach-order" => {
-            let lead = LeadId::parse(field("lead_id")).ok_or_else(|| {
-                Refusal::new(
-                    Code::InvalidRequest,
-                    "A lead's identifier begins with lead_.",
-                )
-            })?;
+            let lead = lead_named(app, field("lead_id")).await?;
             act_on_order(app, field("order_id"), OrderAction::Attach(lead)).await?;
         }
         "refulfil-order" => act_on_order(app, field("order_id"), OrderAction::Refulfil).await?,
@@ -152,6 +144,33 @@ async fn look_for_end(app: &Shared, key: &str) -> Result<(), Refusal> {
     let key = operator::payment_key(key)?;
     let found = unknown::reconcile(app, key).await?;
     found.map(drop).ok_or_else(operator::no_payment)
+}
+
+/// The lead of this identifier, or the only one whose identifier begins so.
+async fn lead_named(app: &Shared, typed: &str) -> Result<LeadId, Refusal> {
+    if let Some(id) = LeadId::parse(typed) {
+        return Ok(id);
+    }
+    let search = Search {
+        state: None,
+        words: typed.to_owned(),
+    };
+    let found = leads::listed(&app.store, search, None).await?;
+    let ids = found["leads"].as_array().into_iter().flatten();
+    let mut ids = ids
+        .filter_map(|lead| lead["lead_id"].as_str())
+        .filter(|id| typed.starts_with(LeadId::PREFIX) && id.starts_with(typed));
+    match (ids.next().and_then(LeadId::parse), ids.next()) {
+        (Some(id), None) => Ok(id),
+        (Some(_), Some(_)) => Err(Refusal::new(
+            Code::InvalidRequest,
+            "Several leads begin like this. Type more of the identifier.",
+        )),
+        (None, _) => Err(Refusal::new(
+            Code::InvalidRequest,
+            "No lead begins like this. Copy the identifier from the lead's page; it begins with lead_.",
+        )),
+    }
 }
 
 async fn purge(app: &Shared, id: &str) -> Result<(), Refusal> {

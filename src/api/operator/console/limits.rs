@@ -37,12 +37,7 @@ pub(super) async fn limits(
             number(FETCHES_OF_PAYER_MAX.min(app.config.fetch.fetches_max / 2)),
         ),
     ]);
-    let reload = Form {
-        act: "reload",
-        fields: Vec::new(),
-        button: "Reload the configuration".to_owned(),
-        confirm: None,
-    };
+    let reload = Form::plain("reload", "Reload the configuration");
     Ok(View::new(
         "Limits",
         vec![

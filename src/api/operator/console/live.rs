@@ -73,7 +73,10 @@ fn setting(
                 text: CONSOLE.to_owned(),
                 tone: Tone::Warn,
             },
-            false => Cell::Text("the configuration".to_owned()),
+            false => Cell::Text(match origin {
+                "" | "default" => "default".to_owned(),
+                _ => "the configuration".to_owned(),
+            }),
         },
         Cell::Text(match file_origin {
             "" => file.to_owned(),

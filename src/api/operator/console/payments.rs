@@ -18,9 +18,14 @@ use crate::state::refusals::REFUSALS_MAX;
 /// Number of refusals shown.
 const REFUSALS_SHOWN_MAX: usize = 25;
 
-const STATES: &str = "Authorized: held for a retry, not charged. Settling: the response is ready and settlement is in progress. \
-                      Unknown: the settlement outcome is being looked up on chain. Voided: never charged. \
-                      Answered: not charged; answered by an earlier payment for the same purchase.";
+/// What each filter means, in the order of [`operator::PAYMENT_STATES`].
+const STATES: &str = "Unknown: the settlement outcome is being looked up on chain. Settling: the response is ready and \
+                      settlement is in progress. Authorized: held for a retry, not charged. Settled: paid on chain. \
+                      Failed: the settlement failed, not charged. Voided: never charged. \
+                      Answered: not charged; answered by an earlier payment for the same purchase. \
+                      Retry credit: the buyer can repeat the request without paying again. \
+                      Contradicted: the facilitator reported it as settled, and the chain has no such transfer. \
+                      Abandoned: an unknown settlement that is no longer looked up.";
 
 pub(super) async fn payments(app: &Shared, call: &Call) -> Result<View, Refusal> {
     if let Some(key) = call.query.get("id") {
@@ -34,23 +39,22 @@ pub(super) async fn payments(app: &Shared, call: &Call) -> Result<View, Refusal>
         states: &operator::PAYMENT_STATES,
         caption: "Payments, newest first",
         columns: &[
-            ("Created", &|payment| show::time(payment, "created_at")),
+            ("Created", &|payment| {
+                show::opens(payment, "key", "payments")
+            }),
             ("State", &|payment| show::tag(payment, "state", tone)),
             ("USDC", &|payment| usdc(payment)),
             ("Product", &|payment| sold(payment)),
             ("Target", &|payment| show::outward(payment, "target_url")),
             ("Payer", &|payment| payer(payment)),
             ("Transaction", &|payment| transaction(app, payment)),
-            ("Key", &|payment| show::link(payment, "key", "payments")),
         ],
         records: &found["payments"],
         empty: "No such payments.",
     };
     let mut blocks = list.blocks(&asked);
     blocks.push(Block::Text(STATES.to_owned()));
-    if !asked.is_narrowed() {
-        blocks.extend(refused(app));
-    }
+    blocks.extend(refused(app, &asked.search.words));
     Ok(View::new("Payments", blocks))
 }
 
@@ -116,9 +120,17 @@ fn usdc(payment: &Value) -> Cell {
     amount.map_or(Cell::Nothing, |amount| Cell::Number(cents(amount)))
 }
 
-/// The latest refusals of paid requests.
-fn refused(app: &Shared) -> [Block; 3] {
-    let mut rows = show::rows(&operator::refused(app), "refusals", |refused| {
+/// What a refusal is found by.
+const REFUSAL_NAMES: [&str; 5] = ["request_id", "payer", "code", "reason", "product"];
+
+/// The latest refusals of paid requests that have these words.
+fn refused(app: &Shared, words: &str) -> [Block; 3] {
+    let words = words.to_lowercase();
+    let mut found = operator::refused(app);
+    if let Some(refusals) = found["refusals"].as_array_mut() {
+        refusals.retain(|refused| operator::is_named(refused, &REFUSAL_NAMES, &words));
+    }
+    let mut rows = show::rows(&found, "refusals", |refused| {
         vec![
             show::time(refused, "at"),
             Cell::Code(refused["code"].as_str().unwrap_or_default().to_owned()),
@@ -148,7 +160,10 @@ fn refused(app: &Shared) -> [Block; 3] {
                 "Request",
             ],
             rows,
-            empty: "No payment has been refused since the service started.",
+            empty: match words.is_empty() {
+                true => "No payment has been refused since the service started.",
+                false => "No such refusal since the service started.",
+            },
         },
     ]
 }
@@ -173,6 +188,8 @@ async fn payment(app: &Shared, key: &str) -> Result<View, Refusal> {
         ),
         ("Created", show::time(&found, "created_at")),
         ("Changed", show::time(&found, "changed_at")),
+        ("Report", report_of(app, key).await?),
+        ("Key", show::whole_id(key)),
     ])];
     if !found["credit"].is_null() {
         let credit = &found["credit"];
@@ -186,7 +203,25 @@ async fn payment(app: &Shared, key: &str) -> Result<View, Refusal> {
         let form = Form::button("reconcile", "key", key, "Look up the settlement now");
         blocks.push(Block::Forms(vec![form]));
     }
+    // Why a payment was not settled stands with the requests that it came with.
+    if found["state"] != "settled" {
+        blocks.extend(refused(app, found["payer"].as_str().unwrap_or_default()));
+    }
     Ok(View::new(show::title("Payment", key), blocks))
+}
+
+/// The report that a payment has bought.
+async fn report_of(app: &Shared, key: &str) -> Result<Cell, Refusal> {
+    let search = operator::Search {
+        state: None,
+        words: key.to_owned(),
+    };
+    let found = operator::list_reports(&app.store, search, app.now()).await?;
+    Ok(show::whole_link(
+        &found["reports"][0],
+        "report_id",
+        "reports",
+    ))
 }
 
 fn tone(state: &str) -> Tone {

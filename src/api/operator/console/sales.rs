@@ -4,12 +4,15 @@ use serde_json::Value;
 
 use crate::api::operator::console::show::{Asked, List};
 use crate::api::operator::console::{View, show};
-use crate::api::operator::{leads, orders};
+use crate::api::operator::{Search, leads, orders};
 use crate::app::Shared;
+use crate::domain::bundle::Bundle;
 use crate::domain::code::Code;
+use crate::domain::figures::cents;
 use crate::domain::lead::{LeadEvent, LeadStatus, next};
 use crate::domain::order::OrderState;
 use crate::domain::refusal::Refusal;
+use crate::flows::orders::order_emails::{OrderEmails, PAGE_PATH};
 use crate::http::Call;
 use crate::pages::console::{Block, Cell, Field, Form, Tone};
 
@@ -28,14 +31,13 @@ pub(super) async fn leads(app: &Shared, call: &Call) -> Result<View, Refusal> {
         states: &LeadStatus::ALL.map(LeadStatus::name),
         caption: "Leads, newest first",
         columns: &[
-            ("Created", &|lead| show::time(lead, "created_at")),
+            ("Created", &|lead| show::opens(lead, "lead_id", "leads")),
             ("Status", &|lead| show::tag(lead, "status", lead_tone)),
             ("Product", &|lead| show::words(lead, "product")),
             ("Pack or bundle", &|lead| show::text(lead, "level")),
             ("Contact", &|lead| show::text(lead, "contact")),
             ("Sources", &|lead| show::number(lead, "source_count")),
             ("From", &|lead| show::text(lead, "source")),
-            ("Lead", &|lead| show::link(lead, "lead_id", "leads")),
         ],
         records: &found["leads"],
         empty: "No such leads.",
@@ -45,6 +47,11 @@ pub(super) async fn leads(app: &Shared, call: &Call) -> Result<View, Refusal> {
 
 async fn lead(app: &Shared, id: &str) -> Result<View, Refusal> {
     let found = leads::read_one(&app.store, id).await?;
+    let search = Search {
+        state: None,
+        words: id.to_owned(),
+    };
+    let bought = orders::list(&app.store, search).await?;
     Ok(View::new(
         show::title("Lead", id),
         vec![
@@ -60,8 +67,21 @@ async fn lead(app: &Shared, id: &str) -> Result<View, Refusal> {
                 ("Notes", show::text(&found, "notes")),
                 ("Source", show::text(&found, "source")),
                 ("Quote", show::text(&found, "quote_id")),
+                ("Lead", show::whole_id(id)),
             ]),
             targets(&found),
+            Block::Table {
+                caption: "Orders of this lead",
+                head: vec!["Order", "State", "Amount"],
+                rows: show::rows(&bought, "orders", |order| {
+                    vec![
+                        show::whole_link(order, "order_id", "orders"),
+                        show::tag(order, "state", order_tone),
+                        show::number(order, "paid"),
+                    ]
+                }),
+                empty: "No orders.",
+            },
             Block::Heading("Next step".to_owned()),
             Block::Forms(steps(&found, id)),
             Block::Heading("History".to_owned()),
@@ -80,31 +100,20 @@ fn steps(lead: &Value, id: &str) -> Vec<Form> {
             .and_then(|(status, event)| next(status, event).ok());
         after == Some(*to) && status != Some(*to)
     });
-    let mut forms: Vec<Form> = reachable.map(|to| step(id, to)).collect();
-    forms.push(Form::button("note-lead", "lead_id", id, "Add the note").with(note(true)));
-    let delete = Form::button("delete-lead", "lead_id", id, "Delete the lead");
-    forms.push(delete.confirmed("Yes, permanently"));
-    forms
-}
-
-fn step(id: &str, to: LeadStatus) -> Form {
-    let button = format!("Mark as {}", to.name());
-    Form::button("move-lead", "lead_id", id, &button)
-        .with(Field::Hidden {
-            name: "to",
-            value: to.name().to_owned(),
+    let mark = |to: LeadStatus| (to.name(), format!("Mark as {}", to.name()));
+    let note_only = ("", "Add the note".to_owned());
+    let step = Form::button("move-lead", "lead_id", id, "")
+        .with(Field::Text {
+            name: "note",
+            label: "Note",
+            kind: "text",
+            value: String::new(),
+            characters_max: NOTE_CHARACTERS_MAX,
+            required: false,
         })
-        .with(note(false))
-}
-
-fn note(required: bool) -> Field {
-    Field::Text {
-        name: "note",
-        label: "Note",
-        kind: "text",
-        characters_max: NOTE_CHARACTERS_MAX,
-        required,
-    }
+        .choosing("to", reachable.map(mark).chain([note_only]).collect());
+    let delete = Form::button("delete-lead", "lead_id", id, "Delete the lead");
+    vec![step, delete.confirmed("Yes, permanently")]
 }
 
 fn targets(value: &Value) -> Block {
@@ -158,14 +167,13 @@ pub(super) async fn orders(app: &Shared, call: &Call) -> Result<View, Refusal> {
         states: &OrderState::NAMES,
         caption: "Orders, newest first",
         columns: &[
-            ("Created", &|order| show::time(order, "created_at")),
+            ("Created", &|order| show::opens(order, "order_id", "orders")),
             ("State", &|order| show::tag(order, "state", order_tone)),
             ("Bundle", &|order| show::text(order, "bundle")),
             ("Amount", &|order| show::number(order, "paid")),
             ("E-mail", &|order| show::text(order, "email")),
             ("Sources", &|order| show::number(order, "source_count")),
             ("Reason", &|order| show::text(order, "reason")),
-            ("Order", &|order| show::link(order, "order_id", "orders")),
         ],
         records: &found["orders"],
         empty: "No such orders.",
@@ -179,6 +187,7 @@ async fn order(app: &Shared, id: &str) -> Result<View, Refusal> {
         Some(progress) => Cell::Text(format!("{} of {}", progress["done"], progress["total"])),
         None => Cell::Nothing,
     };
+    let actions = actions(app, &found, id).await?;
     Ok(View::new(
         show::title("Order", id),
         vec![
@@ -190,7 +199,8 @@ async fn order(app: &Shared, id: &str) -> Result<View, Refusal> {
                 ("Amount", show::number(&found, "paid")),
                 ("E-mail", show::text(&found, "email")),
                 ("Question", show::text(&found, "question")),
-                ("Lead", show::link(&found, "lead_id", "leads")),
+                ("Lead", show::whole_link(&found, "lead_id", "leads")),
+                ("Order", show::whole_id(id)),
                 ("Checkout session", show::text(&found, "session_id")),
                 ("Mail", mail_of(&found["mail"])),
                 ("Created", show::time(&found, "created_at")),
@@ -198,22 +208,34 @@ async fn order(app: &Shared, id: &str) -> Result<View, Refusal> {
             ]),
             targets(&found),
             Block::Heading("Actions".to_owned()),
-            Block::Forms(actions(&found, id)),
+            Block::Forms(actions),
             Block::Heading("History".to_owned()),
             trail(&found),
             sources(&found),
             Block::Heading("Report".to_owned()),
-            report(&found["report"]),
+            report(&found),
         ],
     ))
 }
 
 /// Facts about the delivered report; its text is on the buyer's page.
-fn report(report: &Value) -> Block {
+fn report(order: &Value) -> Block {
+    let report = &order["report"];
     if report.is_null() {
         return Block::Text("None.".to_owned());
     }
+    let session = order["session_id"].as_str().unwrap_or_default();
     Block::Facts(vec![
+        (
+            "Delivery",
+            match session.is_empty() {
+                true => Cell::Nothing,
+                false => Cell::Link {
+                    text: "Open as the buyer sees it".to_owned(),
+                    path: format!("{PAGE_PATH}?session_id={session}"),
+                },
+            },
+        ),
         ("Created", show::time(report, "created_at")),
         ("Sources read", show::text(report, "sources_read")),
         ("SHA-256", show::text(report, "sha256")),
@@ -252,26 +274,43 @@ fn place(source: &Value) -> Cell {
     place.map_or(Cell::Nothing, |place| Cell::Number((place + 1).to_string()))
 }
 
+/// What the buyer's lead asks for, with its price, and what was paid for it.
+async fn delivers(app: &Shared, order: &Value) -> Result<String, Refusal> {
+    let paid = order["paid"].as_str().unwrap_or("an unknown amount");
+    let lead = match order["lead_id"].as_str() {
+        Some(id) => leads::read_one(&app.store, id).await.unwrap_or_default(),
+        None => Value::Null,
+    };
+    Ok(match lead["level"].as_str().and_then(Bundle::parse) {
+        Some(bundle) => format!(
+            "Yes, deliver {} ({} USD) for {paid}",
+            bundle.name(),
+            cents(bundle.price())
+        ),
+        None => format!("Yes, deliver what the lead asks for, for {paid}"),
+    })
+}
+
 /// The acts that the order's state allows.
-fn actions(order: &Value, id: &str) -> Vec<Form> {
+async fn actions(app: &Shared, order: &Value, id: &str) -> Result<Vec<Form>, Refusal> {
     let state = order["state"].as_str().unwrap_or_default();
     let button = |act, text: &str| Form::button(act, "order_id", id, text);
     let mut forms = Vec::new();
     if state == "needs_review" {
-        forms.push(
-            button("attach-order", "Attach to the lead").with(Field::Text {
-                name: "lead_id",
-                label: "Lead",
-                kind: "text",
-                characters_max: 64,
-                required: true,
-            }),
-        );
+        let attach = button("attach-order", "Attach to the lead").with(Field::Text {
+            name: "lead_id",
+            label: "Lead",
+            kind: "text",
+            value: order["lead_id"].as_str().unwrap_or_default().to_owned(),
+            characters_max: 64,
+            required: true,
+        });
+        forms.push(attach.confirmed(delivers(app, order).await?));
     }
     if matches!(state, "fulfilled" | "failed") {
         forms.push(button("refulfil-order", "Retry fulfilment"));
     }
-    if state == "fulfilled" {
+    if state == "fulfilled" && OrderEmails::of(app).is_on() {
         forms.push(button("resend-order", "Send the e-mail again"));
     }
     if !matches!(state, "awaiting_payment" | "payment_failed" | "refunded") {
@@ -281,7 +320,7 @@ fn actions(order: &Value, id: &str) -> Vec<Form> {
     forms.push(
         button("delete-order", "Delete the order").confirmed("Yes, permanently, with its report"),
     );
-    forms
+    Ok(forms)
 }
 
 fn order_tone(state: &str) -> Tone {
@@ -335,7 +374,7 @@ fn event(event: &Value) -> View {
                 ("Created", show::time(event, "created_at")),
                 ("Received", show::time(event, "received_at")),
             ]),
-            Block::Code {
+            Block::Folded {
                 caption: "Raw event".to_owned(),
                 text: event["raw"].as_str().unwrap_or_default().to_owned(),
             },

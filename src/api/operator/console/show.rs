@@ -53,6 +53,33 @@ pub(super) fn time(value: &Value, name: &str) -> Cell {
         .map_or(Cell::Nothing, |at| Cell::Time(UnixSeconds(at)))
 }
 
+/// When a record was made, which leads to it.
+pub(super) fn opens(value: &Value, id: &str, view: &str) -> Cell {
+    match (value["created_at"].as_u64(), value[id].as_str()) {
+        (Some(at), Some(id)) => Cell::Opens {
+            at: UnixSeconds(at),
+            path: one(view, id),
+        },
+        _ => Cell::Nothing,
+    }
+}
+
+/// An identifier in full, to be copied.
+pub(super) fn whole_id(id: &str) -> Cell {
+    Cell::Code(id.to_owned())
+}
+
+/// A member's text in full as a link to its record.
+pub(super) fn whole_link(value: &Value, name: &str, view: &str) -> Cell {
+    match text(value, name) {
+        Cell::Text(text) => Cell::Link {
+            path: one(view, &text),
+            text,
+        },
+        other => other,
+    }
+}
+
 pub(super) fn outward(value: &Value, name: &str) -> Cell {
     match text(value, name) {
         Cell::Text(text) => Cell::Outward(text),
@@ -105,7 +132,7 @@ impl Asked {
     }
 
     /// Whether only some of the records are asked for.
-    pub(super) fn is_narrowed(&self) -> bool {
+    fn is_narrowed(&self) -> bool {
         self.search.state.is_some() || !self.search.words.is_empty()
     }
 
@@ -232,6 +259,14 @@ pub(super) fn rows(
 /// A value as indented JSON.
 pub(super) fn whole(caption: &str, value: &Value) -> Block {
     Block::Code {
+        caption: caption.to_owned(),
+        text: serde_json::to_string_pretty(value).unwrap_or_default(),
+    }
+}
+
+/// The same, folded.
+pub(super) fn folded(caption: &str, value: &Value) -> Block {
+    Block::Folded {
         caption: caption.to_owned(),
         text: serde_json::to_string_pretty(value).unwrap_or_default(),
     }

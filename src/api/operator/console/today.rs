@@ -7,6 +7,7 @@ use crate::api::operator::console::{View, show};
 use crate::api::operator::ledger::{self, DayFigures};
 use crate::app::Shared;
 use crate::domain::amount::Amount;
+use crate::domain::availability::Obstacle;
 use crate::domain::figures::cents;
 use crate::domain::level::Product;
 use crate::domain::refusal::Refusal;
@@ -283,22 +284,18 @@ fn renders(app: &Shared) -> Vec<Block> {
 }
 
 fn pause_form(app: &Shared) -> Form {
-    let form = |act, button: &str| Form {
-        act,
-        fields: Vec::new(),
-        button: button.to_owned(),
-        confirm: None,
-    };
     match app.health.paused_since() {
-        None => form("pause", "Pause sales").confirmed("Yes, pause sales"),
-        Some(_) => form("resume", "Resume sales"),
+        None => Form::plain("pause", "Pause sales").confirmed("Yes, pause sales"),
+        Some(_) => Form::plain("resume", "Resume sales"),
     }
 }
 
 /// What is unavailable or unchecked at the moment.
 pub(super) fn warnings(app: &Shared) -> Vec<Block> {
     let availability = availability::now(app);
-    let sales = (!availability.is_complete()).then(|| Block::Note {
+    // Every view says that sales are paused, and Today has the button.
+    let is_only_paused = availability.obstacles() == [Obstacle::Paused];
+    let sales = (!availability.is_complete() && !is_only_paused).then(|| Block::Note {
         text: match availability.not_selling() {
             Some(reason) => format!("{reason} {}", reason.advice()),
             None => availability.sentence(),

@@ -33,15 +33,14 @@ pub(super) async fn reports(app: &Shared, call: &Call) -> Result<View, Refusal> 
         states: &operator::REPORT_STATES,
         caption: "Reports, newest first",
         columns: &[
-            ("Created", &|report| show::time(report, "created_at")),
+            ("Created", &|report| {
+                show::opens(report, "report_id", "reports")
+            }),
             ("State", &|report| show::text(report, "state")),
             ("Pack", &|report| show::text(report, "pack")),
             ("Decision", &|report| show::words(report, "decision")),
             ("Source", &|report| show::outward(report, "target_url")),
             ("Question", &|report| show::text(report, "question")),
-            ("Report", &|report| {
-                show::link(report, "report_id", "reports")
-            }),
         ],
         records: &found["reports"],
         empty: "No such reports.",
@@ -76,6 +75,14 @@ async fn report(app: &Shared, id: &str) -> Result<View, Refusal> {
         vec![
             Block::Facts(vec![
                 ("State", show::text(&found, "state")),
+                (
+                    "Report",
+                    Cell::Link {
+                        text: "Open as the buyer sees it".to_owned(),
+                        path: format!("/proof-pack/reports/{id}"),
+                    },
+                ),
+                ("Identifier", show::whole_id(id)),
                 ("Source", show::outward(&found, "target_url")),
                 ("Question", show::text(&found, "question")),
                 ("Decision", show::words(&found, "decision")),
@@ -85,8 +92,8 @@ async fn report(app: &Shared, id: &str) -> Result<View, Refusal> {
                 ("Created", show::time(&found, "created_at")),
                 ("Stored until", show::time(&found, "expires_at")),
             ]),
-            show::whole("Report JSON", &document),
             Block::Forms(forms),
+            show::folded("Report JSON", &document),
         ],
     ))
 }
@@ -100,7 +107,8 @@ pub(super) async fn outbox(app: &Shared, call: &Call) -> Result<View, Refusal> {
     let mut blocks = Vec::new();
     if !app.outside.mailer.is_on() {
         blocks.push(Block::Note {
-            text: "No mail server is configured: e-mails stay here until mail.smtp_host is set."
+            text: "No mail server is configured, so no e-mails are sent. Those that were queued before wait until \
+                   `mail.smtp_host` is set."
                 .to_owned(),
             tone: Tone::Warn,
         });
@@ -111,14 +119,13 @@ pub(super) async fn outbox(app: &Shared, call: &Call) -> Result<View, Refusal> {
         states: &MailState::NAMES,
         caption: "E-mails, newest first",
         columns: &[
-            ("Created", &|mail| show::time(mail, "created_at")),
+            ("Created", &|mail| show::opens(mail, "key", "outbox")),
             ("State", &|mail| show::tag(mail, "state", tone)),
             ("Kind", &|mail| show::text(mail, "kind")),
             ("To", &|mail| show::text(mail, "to")),
             ("Subject", &|mail| show::text(mail, "subject")),
             ("Attempts", &|mail| show::number(mail, "tries")),
             ("Error", &|mail| show::text(mail, "problem")),
-            ("E-mail", &|mail| show::link(mail, "key", "outbox")),
         ],
         records: &found["mails"],
         empty: "No such e-mails.",
@@ -184,27 +191,31 @@ pub(super) async fn data(app: &Shared, call: &Call) -> Result<View, Refusal> {
         },
         Block::Heading("Personal data".to_owned()),
         Block::Text(
-            "Look up or delete all data about an e-mail address in leads, orders and outbox."
+            "Look up what is stored about an e-mail address (leads, orders and e-mails, which can be deleted) or about a \
+             wallet address (payments and reports, which are accounting records)."
                 .to_owned(),
         ),
-        Block::Forms(vec![Form {
-            act: "look-up",
-            fields: vec![Field::Text {
-                name: "email",
-                label: "E-mail address",
-                kind: "email",
-                characters_max: ADDRESS_CHARACTERS_MAX,
-                required: true,
-            }],
-            button: "Look up".to_owned(),
-            confirm: None,
-        }]),
+        Block::Forms(vec![Form::plain("look-up", "Look up").with(Field::Text {
+            name: "email",
+            label: "E-mail or wallet address",
+            kind: "text",
+            value: String::new(),
+            characters_max: ADDRESS_CHARACTERS_MAX,
+            required: true,
+        })]),
     ];
     if let Some(email) = call.query.get("email") {
         let person = data::person(&app.store, &email).await?;
         blocks.push(Block::Heading(format!("Data about {email}")));
-        blocks.push(show::whole("Leads, orders and e-mails", &person));
-        if !is_nothing(&person) {
+        if !is_any(
+            &person,
+            &["leads", "orders", "mails", "payments", "reports"],
+        ) {
+            blocks.push(Block::Text(format!("Nothing is stored about {email}.")));
+        } else {
+            blocks.push(show::whole("Stored records", &person));
+        }
+        if is_any(&person, &["leads", "orders", "mails"]) {
             let form = Form::button("forget", "email", &email, "Delete all of this data");
             blocks.push(Block::Forms(vec![
                 form.confirmed("Yes, permanently, including orders in progress"),
@@ -214,10 +225,10 @@ pub(super) async fn data(app: &Shared, call: &Call) -> Result<View, Refusal> {
     Ok(View::new("Data", blocks))
 }
 
-fn is_nothing(person: &Value) -> bool {
-    ["leads", "orders", "mails"]
-        .iter()
-        .all(|list| person[list].as_array().is_none_or(Vec::is_empty))
+/// Whether one of these lists has a record.
+fn is_any(person: &Value, lists: &[&str]) -> bool {
+    let mut lists = lists.iter().filter_map(|list| person[*list].as_array());
+    lists.any(|list| !list.is_empty())
 }
 
 fn export_row(name: &str) -> Vec<Cell> {
@@ -263,7 +274,7 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
     };
     let mail = match app.outside.mailer.is_on() {
         true => tag("configured", Tone::Good),
-        false => tag("not configured: e-mails are queued", Tone::Warn),
+        false => tag("not configured: no e-mails are sent", Tone::Warn),
     };
     let renderer = health.renderer();
     let browser = match (&app.outside.renderer, renderer.trouble, renderer.browser) {
@@ -325,7 +336,7 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
             ("Mail", mail),
             ("TLS certificate", tls),
             (
-                "Pages sold since start",
+                "Pages read since start",
                 Cell::Text(format!(
                     "{} from the cache, {} fetched",
                     app.metrics.cache.get(["hit"]),
@@ -372,24 +383,21 @@ fn logged(line: &str) -> Vec<Cell> {
 
 /// Self-tests: the facilitator always, mail and webhook if configured.
 fn self_tests(app: &App) -> Vec<Form> {
-    let plain = |act: &'static str, button: &str| Form {
-        act,
-        fields: Vec::new(),
-        button: button.to_owned(),
-        confirm: None,
-    };
-    let mut forms = vec![plain("try-facilitator", "Test the facilitator")];
+    let mut forms = vec![Form::plain("try-facilitator", "Test the facilitator")];
     if app.outside.hook.is_some() {
-        forms.push(plain("try-notice", "Send a test notice"));
+        forms.push(Form::plain("try-notice", "Send a test notice"));
     }
     if app.outside.mailer.is_on() {
-        forms.push(plain("try-mail", "Send a test e-mail").with(Field::Text {
-            name: "email",
-            label: "Test e-mail to",
-            kind: "email",
-            characters_max: ADDRESS_CHARACTERS_MAX,
-            required: true,
-        }));
+        forms.push(
+            Form::plain("try-mail", "Send a test e-mail").with(Field::Text {
+                name: "email",
+                label: "Test e-mail to",
+                kind: "email",
+                value: String::new(),
+                characters_max: ADDRESS_CHARACTERS_MAX,
+                required: true,
+            }),
+        );
     }
     forms
 }
