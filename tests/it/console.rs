@@ -295,7 +295,7 @@ fn while_sales_are_paused_no_page_offers_to_sell() {
         let page = page(path);
         assert!(page.contains("Sales are paused."), "{path}: {page}");
         assert!(!page.contains("can deliver"), "{path}");
-        assert!(!page.contains("wallet-pay"), "{path}");
+        assert!(!page.contains("id=\"wallet-pay\""), "{path}");
         assert!(!page.contains("Pay with a browser wallet"), "{path}");
     }
     let json = rig.get("/v1/x402/quote").expect(200).json();
@@ -1092,15 +1092,15 @@ fn exports_are_whole_and_run_nothing_in_a_spreadsheet() {
         (&sold["amount_usdc"], &sold["status"]),
         (&json!(0.03), &json!("settled"))
     );
-    let csv = rig.operator("/operator/export/payments?format=csv").text();
-    let head = csv.lines().next().expect("a head");
+    let sheet = rig.operator("/operator/export/payments?format=csv").text();
+    let head = sheet.lines().next().expect("a head");
     assert!(
         head.ends_with("\"amount_usdc\",\"status\",\"created\",\"changed\""),
         "{head}"
     );
     assert!(
-        csv.contains("0.03") && csv.contains("\"settled\",\"20"),
-        "{csv}"
+        sheet.contains("0.03") && sheet.contains("\"settled\",\"20"),
+        "{sheet}"
     );
     rig.operator("/operator/export/nothing")
         .refused(404, "not_found");
@@ -1360,7 +1360,7 @@ fn blocked_hosts_and_payment_links_are_changed_in_the_console() {
     let page = changes();
     for shown in [
         "data-label=\"Old value\">a.example.org</td>",
-        "data-label=\"New value\">sample-site.org, b.example.net</td>",
+        "data-label=\"New value\"><span title=\"sample-site.org, b.example.net\">",
         "bundles.builder_link",
     ] {
         assert!(page.contains(shown), "{shown}: {page}");
@@ -1525,18 +1525,22 @@ fn contact_and_legal_details_are_changed_in_the_console() {
     set("legal.email", "law@example.org").expect(303);
     assert_eq!(says("law@example.org"), ["/terms", "/terms as markdown"]);
     // Where buyers get the program: without an address no page has a command that nobody can run.
-    let quickstart = || rig.get("/quickstart").text();
+    let page = |path: &str| {
+        let ask = rig.ask("GET", path).header("Accept", "text/html");
+        ask.send().expect(200).text()
+    };
+    let quickstart = || page("/quickstart");
     let command = "context402 buy ";
     for path in [
         "/",
         "/quickstart",
         "/buy?target_url=https%3A%2F%2Fexample.com",
     ] {
-        assert!(!rig.get(path).text().contains(command), "{path}");
+        assert!(!page(path).contains(command), "{path}");
     }
     set("download_url", "https://releases.example.org/context402/").expect(303);
     assert!(quickstart().contains("<a href=\"https://releases.example.org/context402/\">Download"));
-    assert!(quickstart().contains(command) && rig.get("/").text().contains(command));
+    assert!(quickstart().contains(command) && page("/").contains(command));
     assert!(
         rig.get("/buy?target_url=https%3A%2F%2Fexample.com")
             .text()
