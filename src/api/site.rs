@@ -4,7 +4,6 @@ pub mod markdown_alternate;
 
 use std::collections::BTreeMap;
 
-use crate::api::directory::documents::DESCRIPTION_VERSION;
 use crate::api::frame::{Texts, made_once, site, with_page_headers};
 use crate::api::{challenge, failure, query};
 use crate::app::{App, Shared, user_agent};
@@ -146,10 +145,7 @@ pub async fn demo(app: Shared, call: Call) -> Reply {
 /// GET /swagger: the API explorer.
 pub async fn explorer(app: Shared, call: Call) -> Reply {
     let reply = constant(&app, &call, |_, site| {
-        pages::docs::explorer::page(&pages::docs::explorer::ExplorerView {
-            site,
-            api_version: DESCRIPTION_VERSION,
-        })
+        pages::docs::explorer::page(&pages::docs::explorer::ExplorerView { site })
     });
     reply.fixed("content-security-policy", pages::layout::EXPLORER_CSP)
 }

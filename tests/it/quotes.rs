@@ -17,6 +17,11 @@ fn offer(quote: &Value, tier: &str) -> Value {
     found.expect(tier).clone()
 }
 
+/// Where buyers can download the program, whose commands the pages then show.
+fn with_program() -> Rig {
+    Rig::with(|resolved| resolved.set("download_url", "https://releases.example.org/context402/"))
+}
+
 /// `bodies`, Tier quote.
 #[test]
 fn a_quote_says_what_every_tier_would_do() {
@@ -335,7 +340,7 @@ fn quotes_that_never_were_are_not_found() {
 /// The page does without script what the JSON does.
 #[test]
 fn the_quote_page_asks_and_answers() {
-    let rig = Rig::start();
+    let rig = with_program();
     let form = rig.get("/quote").expect(200).text();
     assert!(
         form.contains("<form") && form.contains("name=\"target_url\""),
@@ -359,7 +364,7 @@ fn the_quote_page_asks_and_answers() {
 
 #[test]
 fn the_resume_page_repeats_the_command() {
-    let rig = Rig::start();
+    let rig = with_program();
     let quote = ask(&rig, ARTICLE).expect(200).json();
     let id = quote["quote_id"].as_str().expect("an id");
     let answer = rig.get(&format!("/checkout/{id}")).expect(200);
@@ -443,7 +448,7 @@ fn packs_say_how_they_read() {
 
 #[test]
 fn a_pack_quote_prices_every_pack_and_brings_the_request() {
-    let rig = Rig::start();
+    let rig = with_program();
     let question = "Do%20bicycles%20travel%20free%3F";
     let asked = format!("/v1/proof-pack/quote?target_url={FERRY}&question={question}&pack=deep");
     let answer = rig.get(&asked).expect(200);
@@ -650,7 +655,7 @@ fn what_is_too_long_is_told_apart_from_where_it_stands() {
 
 #[test]
 fn the_pack_quote_page_asks_and_answers() {
-    let rig = Rig::start();
+    let rig = with_program();
     let form = rig.get("/proof-pack/quote").expect(200).text();
     assert!(form.contains("name=\"target_url\"") && form.contains("name=\"question\""));
     let page = rig

@@ -44,14 +44,14 @@ pub async fn first_words(
     if !is_ready && !app.free_fetches.take(client, day, quota) {
         return Err(Refusal::new(Code::RateLimited, NO_MORE));
     }
-    let shown = shown(app, found, client).await;
-    if !is_ready && shown.is_err() {
+    let words = words_of(app, found, client).await;
+    if !is_ready && words.is_err() {
         app.free_fetches.give_back(client, day, quota);
     }
-    shown
+    words
 }
 
-async fn shown(
+async fn words_of(
     app: &Shared,
     found: Inspected,
     client: Option<IpAddr>,

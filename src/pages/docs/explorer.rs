@@ -10,7 +10,6 @@ use crate::pages::site::Site;
 #[derive(Clone, Copy, Debug)]
 pub struct ExplorerView<'a> {
     pub site: Site<'a>,
-    pub api_version: &'a str,
 }
 
 pub fn page(view: &ExplorerView<'_>) -> String {
@@ -30,7 +29,7 @@ pub fn page(view: &ExplorerView<'_>) -> String {
                 section.wrap aria-labelledby="explorer-title" {
                     h1 #explorer-title { "API explorer" }
                     p.lead {
-                        "Every endpoint of API " (view.api_version) " of context402 " (view.site.version) ", with a form to try it. The "
+                        "Every endpoint of context402 " (view.site.version) ", with a form to try it. The "
                         a href="/docs" { "reference" } " lists the same endpoints with prices and errors; machines read "
                         a href="/openapi.json" { "openapi.json" } "."
                     }

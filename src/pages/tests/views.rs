@@ -704,13 +704,7 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
                 report: &report(texts),
             }),
         ),
-        (
-            "explorer",
-            explorer::page(&explorer::ExplorerView {
-                site,
-                api_version: "1.2.0",
-            }),
-        ),
+        ("explorer", explorer::page(&explorer::ExplorerView { site })),
     ];
     [
         all,
