@@ -4,11 +4,10 @@
 use serde_json::{Value, json};
 
 use crate::api::challenge;
-use crate::api::directory::documents::MCP_PATH;
 use crate::api::frame;
 use crate::app::App;
 use crate::domain::code::Code;
-use crate::domain::endpoint::Price;
+use crate::domain::endpoint::{MCP_PATH, Price};
 use crate::domain::level::{LineItem, Product};
 use crate::domain::rate::{Standing, WINDOW_SECONDS};
 use crate::domain::refusal::{FailedSettlement, Refusal, RetryCredit, With};

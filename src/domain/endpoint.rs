@@ -7,6 +7,8 @@ use crate::domain::schema::Object;
 
 /// The media type of pages.
 pub const HTML: &str = "text/html";
+/// Where tools are called over MCP. A payment is in the body there.
+pub const MCP_PATH: &str = "/mcp";
 
 /// Statuses that any request with a body can get before its handler runs.
 const OF_BODIES: [u16; 2] = [400, 408];

@@ -527,7 +527,7 @@ fn a_refresh_is_a_quote_that_knows_the_report() {
     }
     let resumed = quote["resume_page"].as_str().expect("an address");
     let resumed = rig.get(&resumed[BASE_URL.len()..]).expect(200).text();
-    assert!(resumed.contains("--force-refresh "), "{resumed}");
+    assert!(resumed.contains("force_refresh"), "{resumed}");
     let other =
         json!({"pack": "quick", "question": "Do bicycles travel free?", "force_refresh": false});
     let quote = rig.post(&path).json(&other).send().expect(200).json();

@@ -21,7 +21,7 @@ pub(crate) use description_version;
 pub const DESCRIPTION_VERSION: &str = description_version!();
 
 /// The Model Context Protocol.
-pub const MCP_PATH: &str = "/mcp";
+pub use crate::domain::endpoint::MCP_PATH;
 /// The message interface of A2A.
 pub const A2A_PATH: &str = "/a2a";
 pub const AGENT_CARD_PATH: &str = "/.well-known/agent-card.json";

@@ -28,7 +28,7 @@ pub(crate) fn says_less_abroad(check: &Check, page: &Page<'_>, question: &str) -
     if page.language == Language::English {
         return false;
     }
-    let said = said(page, best);
+    let said = passage(page, best);
     if question.chars().any(is_unspaced) {
         let asks_for_number = matches!(check.kind, QuestionKind::Wh(_))
             && FOR_A_NUMBER.iter().any(|words| question.contains(words));
@@ -49,7 +49,7 @@ pub(crate) fn says_less_abroad(check: &Check, page: &Page<'_>, question: &str) -
     }
 }
 
-fn said(page: &Page<'_>, best: &Finding) -> String {
+fn passage(page: &Page<'_>, best: &Finding) -> String {
     let mut said = plain(&page.text[best.range.clone()]);
     for range in best.context.iter() {
         said.push(' ');

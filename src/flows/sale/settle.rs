@@ -15,6 +15,7 @@ use crate::flows::sale::refusals::{not_known, not_settled};
 use crate::flows::sale::stored::Stored;
 use crate::flows::sale::{reconcile, response, verify_settlement};
 use crate::outside::facilitator::{Attempt, PaymentRequest, SettleDoubt, Settlement};
+use crate::state::in_flight::delivered::Sending;
 use crate::state::in_flight::{Outcome, Reservation};
 use crate::state::unknown::is_looked_into;
 use crate::store::StoreError;
@@ -34,18 +35,19 @@ async fn settle_until(app: &Shared, stored: Stored, end: Instant) -> Outcome {
     let (reservation, request, attempt, members) = stored.into_parts();
     let key = reservation.key();
     let outcome = send(app, (reservation, end), request, attempt);
-    let mut advanced = match tokio::time::timeout_at(end, outcome).await {
-        Ok(Ok(Ok(Some(advanced)))) => advanced,
-        Ok(Ok(Ok(None))) => return Err(internal("a payment record is missing", &key)),
+    // The answer counts as on its way until it is.
+    let (mut advanced, _sending) = match tokio::time::timeout_at(end, outcome).await {
+        Ok(Ok((Ok(Some(advanced)), sending))) => (advanced, sending),
+        Ok(Ok((Ok(None), _))) => return Err(internal("a payment record is missing", &key)),
         // The record still says that settle may have been sent, so the next start resolves it.
-        Ok(Ok(Err(error))) => {
+        Ok(Ok((Err(error), _))) => {
             tracing::error!(error = %error, "settlement outcome could not be recorded");
             return Err(not_known(None));
         }
         Ok(Err(_)) => return Err(not_known(None)),
         // Where this cannot be written, the task that settles notes the payment as unfinished.
         Err(_) => match payments::record(app, key, Event::SettleUnknown).await? {
-            Some(advanced) => advanced,
+            Some(advanced) => (advanced, None),
             None => return Err(internal("a payment record is missing", &key)),
         },
     };
@@ -70,7 +72,8 @@ async fn forget_credit(app: &Shared, key: PaymentKey) -> Result<(), StoreError> 
     forgotten.await
 }
 
-type OutcomeReceiver = oneshot::Receiver<Result<Option<Advanced>, StoreError>>;
+/// What became of the payment, and its answer, if it is settled.
+type OutcomeReceiver = oneshot::Receiver<(Result<Option<Advanced>, StoreError>, Option<Sending>)>;
 
 /// Starts the call; it holds the reservation until the outcome is recorded.
 fn send(
@@ -102,16 +105,23 @@ fn send(
             event => event,
         };
         let advanced = payments::record(&app, reservation.key(), event).await;
-        match &advanced {
+        let sending = match &advanced {
             Ok(Some(advanced)) if matches!(advanced.payment.state, State::Settled { .. }) => {
                 reservation.supersede_others();
+                // Before the next payment for this purchase has its turn: it must not take the answer for an owed one.
+                let key = reservation.key();
+                Some(Sending::begin(&app.in_flight, &app.outside.clock, key))
             }
-            Ok(_) => {}
-            Err(_) => reservation.leave_unfinished(),
-        }
+            Ok(_) => None,
+            Err(_) => {
+                reservation.leave_unfinished();
+                None
+            }
+        };
         app.crash_point("recorded");
         drop(reservation);
-        let _ = tell.send(advanced);
+        // Nobody waits any more: the answer is owed.
+        let _ = tell.send((advanced, sending));
     });
     outcome
 }

@@ -53,7 +53,7 @@ pub const SAMPLES: &[Sample] = &[
         label: "Product page",
         questions: [
             "Does it boil 0.9 litres in four minutes and ten seconds?",
-            "Does delivery within the EU take ten working days?",
+            "Does delivery within the EU cost 9.90 €?",
             "Is the kettle safe in a dishwasher?",
         ],
         host: "shop.sample-site.org",
