@@ -404,13 +404,18 @@ fn collect_links(line: &str, base: &Url, links: &mut Vec<Link>) {
         let Some(open) = before.rfind('[') else {
             continue;
         };
-        let end = after
-            .find(|c: char| c == ')' || c.is_whitespace())
-            .unwrap_or(after.len());
+        // Each search ends at the next link, so that all of them together are one pass.
+        let next = after.find("](").unwrap_or(after.len());
+        let reach = after.floor_char_boundary(next.min(URL_BYTES_MAX + 2));
+        let end = match after[..reach].find(|c: char| c == ')' || c.is_whitespace()) {
+            Some(end) => end,
+            None if reach == after.len() => reach,
+            None => continue,
+        };
         let href = after[..end].trim_matches(['<', '>']);
         let text = before[open + 1..].trim();
         let is_image = before[..open].ends_with('!');
-        let is_long = href.len() > URL_BYTES_MAX || text.len() > LABEL_BYTES_MAX;
+        let is_long = text.len() > LABEL_BYTES_MAX;
         if is_long || is_image || text.is_empty() || href.is_empty() || href.starts_with('#') {
             continue;
         }

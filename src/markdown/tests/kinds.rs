@@ -264,6 +264,7 @@ fn bombs_of_markdown_are_read_once() {
     };
     for piece in [
         "[a](b)",
+        "[a](<",
         "](<",
         "]:",
         "<script></script>a",
@@ -276,6 +277,11 @@ fn bombs_of_markdown_are_read_once() {
             length <= 2 * text.len() + 5 * 1024 * 1024,
             "{piece}: {length}"
         );
+        let links = page
+            .links
+            .iter()
+            .map(|link| link.url.len() + link.text.len());
+        assert!(links.sum::<usize>() <= 200 * 3_100, "{piece}");
     }
 }
 
