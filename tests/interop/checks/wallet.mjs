@@ -33,9 +33,9 @@ function newWallet({ declines = 0, odd = {} } = {}) {
     wallet.methods.push(method);
     if (odd[method]) return odd[method];
     switch (method) {
-      case 'wallet_addEthereumChain':
       case 'eth_requestAccounts': return { result: [account.address] };
       case 'eth_chainId': return { result: wallet.chain };
+      case 'wallet_addEthereumChain':
       case 'wallet_switchEthereumChain': {
         wallet.chain = params[0].chainId;
         return { result: null };
@@ -283,7 +283,7 @@ check('a challenge that asks for something else than the page shows is not signe
   });
 });
 
-check('without a wallet or without script the page says how to buy from the command line', async () => {
+check('without a wallet or without script the page says how to buy from a program', async () => {
   const query = { target_url: newPage(), tier: 'basic' };
   await withShop(query, undefined, async (page) => {
     await page.click(PAY);
@@ -292,6 +292,6 @@ check('without a wallet or without script the page says how to buy from the comm
   await withShop(query, undefined, async (page) => {
     assert.equal(await page.isVisible(PAY), false);
     assert.match(await page.innerText('main'), /needs JavaScript/);
-    assert.match(await page.innerText('main'), /context402 buy .*\n.*--tier basic --max-usdc 0\.02/);
+    assert.match(await page.innerText('main'), /paidFetch\("http[^"]*\/v1\/x402\/access\?tier=basic"/);
   }, { javaScriptEnabled: false });
 });
