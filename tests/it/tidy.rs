@@ -134,7 +134,10 @@ const HOMES: &[(&str, &str)] = &[
     ("krilla::", "pdf/"),
     ("parley::", "pdf/"),
     ("quick_xml::", "markdown/kinds/xml.rs"),
-    ("flate2::", "markdown/kinds/inflate.rs markdown/kinds/zip.rs http/coding.rs"),
+    (
+        "flate2::",
+        "markdown/kinds/inflate.rs markdown/kinds/zip.rs http/coding.rs",
+    ),
     ("brotli::", "http/coding.rs"),
     ("bincode::", "store/record.rs"),
     ("ratelimit::", "limits.rs"),
