@@ -173,7 +173,7 @@ async fn lead(
     if let Some(earlier) = turn.await? {
         return Ok(earlier);
     }
-    // Whoever sends two requests for one purchase and has just got the first one's answer may be about to leave the second.
+    // A client that sent two requests for one purchase may be about to close this one: it has just received the other's answer.
     if arrival.is_superseded() {
         clients.leave_within(LEAVING_MAX).await;
     }

@@ -276,13 +276,13 @@ impl History {
         self.send(messages).await;
     }
 
-    /// Signs a few times for one purchase, all at once: whoever leaves behind one that got its goods is charged once.
+    /// Signs several payments for one purchase and sends them at the same time.
     async fn sign_side_by_side(&mut self) {
         let (buyer, wish) = (self.buyer(), self.wish());
         let mut messages = Vec::new();
         for _ in 0..2 + self.dice.below(2) {
             if let Some(signed) = self.sign(buyer, wish, None).await {
-                // Whoever stays until it is served wants each; one who leaves is watched by the world.
+                // A client that waits wants each of them. The world checks that nothing is charged while goods are owed.
                 self.buyers.want(buyer, wish);
                 messages.push(Message::Payment { signed, wish });
             }

@@ -136,7 +136,7 @@ fn lacks_a_run(question: &str, said: &str) -> bool {
     })
 }
 
-/// 1 of kanji, 2 of katakana, 0 of all else. Chinese writes all in kanji, and is told by its words elsewhere.
+/// 1 for kanji, 2 for katakana, 0 for everything else.
 fn script(c: char) -> u8 {
     match c {
         '\u{4e00}'..='\u{9fff}' => 1,

@@ -238,7 +238,7 @@ pub fn reserve_identifier(
 /// What becomes of an earlier payment that a retry credit holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
-    /// Whoever redeems the credit is waited for, then it is replaced.
+    /// Wait for a redemption of the credit to end, then replace it.
     IsAwaited,
     /// A new payment for the same purchase replaces it. Who redeems its credit cannot settle it: the turn is taken.
     IsReplaced,

@@ -5,7 +5,7 @@ use super::Builder;
 use crate::markdown::attributes::{self, Attributes};
 use crate::markdown::tag::{Name, Tag};
 
-/// Longer texts are no other words for a neighbour.
+/// Longer texts do not restate a neighbouring element.
 const TEXT_BYTES_MAX: usize = 200;
 
 const TITLE: Name = Name::new("title");
@@ -34,7 +34,7 @@ enum Unseen {
 }
 
 impl Builder {
-    /// Whether a hidden element is to be read all the same: it says what its neighbour shows, which was left out.
+    /// Whether to keep a visually hidden element because it restates a visible neighbour that was dropped.
     pub(super) fn begin_unseen(&mut self, attributes: &Attributes<'_>, is_spoken: bool) -> bool {
         let here = self.writer.position().0;
         let last = self.spoken.last.take_if(|(at, _)| *at == here);
@@ -112,7 +112,7 @@ impl Builder {
         }
     }
 
-    /// A block begins or ends: what stands in the next one is no neighbour.
+    /// A block begins or ends; elements in different blocks are not neighbours.
     pub(super) fn part_unseen(&mut self) {
         self.spoken.last = None;
     }

@@ -53,7 +53,7 @@ pub(super) struct Truth {
     ended_otherwise: HashMap<Authorization, Fate>,
     /// Its buyer was told by a 402 that it was not taken, and has not presented it since.
     pub(super) turned_down: HashSet<Authorization>,
-    /// What each was signed for, and by whom.
+    /// The buyer and the purchase of each authorization.
     pub(super) purchases: HashMap<Authorization, (usize, Wish)>,
     /// Purchases of buyers who have presented one authorization for several things: whose charge is whose is not told.
     pub(super) ambiguous: HashSet<(usize, Wish)>,
