@@ -23,8 +23,8 @@ use std::io::{Read as _, Write as _};
 use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use context402::app::Shared;
@@ -145,7 +145,7 @@ impl Rig {
         let folder = Folder::new();
         let mut resolved = settings(&folder, &site, &facilitator.url);
         let chain = Chain::start(clock.clone());
-        resolved.set("chain.seconds_max", "1");
+        resolved.set("chain.seconds_max", "3");
         change(&mut resolved, &chain);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -428,9 +428,9 @@ fn settings(folder: &Folder, site: &Site, facilitator_url: &str) -> Resolved {
     resolved.set("data_file", folder.path("data.redb").display().to_string());
     resolved.set("payment.pay_to", PAY_TO);
     resolved.set("payment.facilitator_url", facilitator_url);
-    resolved.set("payment.verify_seconds_max", "1");
-    resolved.set("payment.settle_seconds_max", "0.6");
-    resolved.set("payment.settle_wait_seconds_max", "2");
+    resolved.set("payment.verify_seconds_max", "3");
+    resolved.set("payment.settle_seconds_max", "2");
+    resolved.set("payment.settle_wait_seconds_max", "5");
     resolved.set("fetch.seconds_max", "2");
     resolved.set("fetch.idle_seconds_max", "1");
     resolved.set("limits.free_disk_mib_min", "1");
@@ -491,11 +491,24 @@ impl Drop for Folder {
     }
 }
 
-/// Runs the same story for each case, side by side: most of them only wait.
-pub(crate) fn for_each<T: Send>(cases: impl IntoIterator<Item = T>, story: impl Fn(T) + Sync) {
+/// Cases of one test that run side by side. Most of them only wait, but each starts a service, and the more of them
+/// start at once, the longer an honest upstream takes to answer.
+const SIDE_BY_SIDE_MAX: usize = 6;
+
+/// Runs the same story for each case, some of them side by side.
+pub(crate) fn for_each<T: Send>(
+    cases: impl IntoIterator<Item = T, IntoIter: Send>,
+    story: impl Fn(T) + Sync,
+) {
+    let cases = Mutex::new(cases.into_iter());
+    let next = || cases.lock().expect("no story runs under the lock").next();
     std::thread::scope(|scope| {
-        for case in cases {
-            scope.spawn(|| story(case));
+        for _ in 0..SIDE_BY_SIDE_MAX {
+            scope.spawn(|| {
+                while let Some(case) = next() {
+                    story(case);
+                }
+            });
         }
     });
 }
