@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::harness::buyer::Payment;
 use crate::harness::{
-    ACCESS, ARTICLE, Answer, Ask, BASE_URL, FRESH, Rig, Says, Wallet, Wish, amount, order,
+    ACCESS, ARTICLE, Answer, Ask, BASE_URL, FETCH_SECONDS, FRESH, Rig, Says, VERIFY_SECONDS,
+    Wallet, Wish, amount, order,
 };
 
 /// A rig at whose end nobody must have been called.
@@ -343,14 +344,15 @@ fn an_authorization_for_something_else_is_answered_with_a_fresh_challenge() {
 fn the_authorization_s_window_must_leave_time_for_the_work() {
     let quiet = Quiet::start();
     let rig = &quiet.rig;
-    // Pages take 2 s and the verification 1 s at most here; a buyer signs for 300 s from its own time on.
+    // A buyer signs for 300 s from its own time on, of which the settlement needs 30.
+    let latest = (300 - FETCH_SECONDS - VERIFY_SECONDS - 30).cast_signed();
     let pay = |offset: i64| {
         let now = rig.now().0.checked_add_signed(offset).expect("a time");
         let payment = quiet.wallet.sign_as(rig, "fresh", UnixSeconds(now), None);
         quiet.pay(&payment.header)
     };
     let error = "invalid_exact_evm_payload_authorization_valid_before";
-    for offset in [-100_000, -301, -300, -299, -270, -268] {
+    for offset in [-100_000, -301, -300, -299, -270, -latest - 1] {
         assert_eq!(
             pay(offset).expect(402).challenge()["error"],
             error,
@@ -373,7 +375,7 @@ fn the_authorization_s_window_must_leave_time_for_the_work() {
         "invalid_exact_evm_payload_authorization_valid_after"
     );
     quiet.nobody_was_called();
-    pay(-267).expect(200);
+    pay(-latest).expect(200);
     pay(60).expect(200);
 }
 
@@ -383,10 +385,10 @@ fn the_window_of_every_kind_must_leave_time_for_its_work() {
     let quiet = Quiet::start();
     let rig = &quiet.rig;
     let wishes = Wish::all(ARTICLE);
-    // Seconds that may have passed of the 300: one page takes 2 s, several take 90 s, the verification 1 s.
+    // Seconds that may have passed of the 300: several pages take 90 s.
     let latest = |wish: &Wish| match wish.body["target_url"].is_string() {
-        true => 300 - 2 - 1 - 30,
-        false => 300 - 90 - 1 - 30,
+        true => 300 - FETCH_SECONDS - VERIFY_SECONDS - 30,
+        false => 300 - 90 - VERIFY_SECONDS - 30,
     };
     let pay = |wish: &Wish, passed: u64| {
         let signed_at = UnixSeconds(rig.now().0 - passed);

@@ -73,6 +73,9 @@ pub(crate) const FRESH: Level = Level::Tier(Tier::Fresh);
 pub(crate) const DEEP: Level = Level::Tier(Tier::Deep);
 pub(crate) const QUICK: Level = Level::Pack(Pack::Quick);
 pub(crate) const STANDARD: Level = Level::Pack(Pack::Standard);
+/// The service's patience with a page and with a verification, in seconds.
+pub(crate) const FETCH_SECONDS: u64 = 5;
+pub(crate) const VERIFY_SECONDS: u64 = 3;
 const BEGINNING: UnixSeconds = UnixSeconds(1_795_248_000);
 
 /// What a level costs, in units.
@@ -428,11 +431,11 @@ fn settings(folder: &Folder, site: &Site, facilitator_url: &str) -> Resolved {
     resolved.set("data_file", folder.path("data.redb").display().to_string());
     resolved.set("payment.pay_to", PAY_TO);
     resolved.set("payment.facilitator_url", facilitator_url);
-    resolved.set("payment.verify_seconds_max", "3");
+    resolved.set("payment.verify_seconds_max", VERIFY_SECONDS.to_string());
     resolved.set("payment.settle_seconds_max", "2");
     resolved.set("payment.settle_wait_seconds_max", "5");
-    resolved.set("fetch.seconds_max", "2");
-    resolved.set("fetch.idle_seconds_max", "1");
+    resolved.set("fetch.seconds_max", FETCH_SECONDS.to_string());
+    resolved.set("fetch.idle_seconds_max", "2");
     resolved.set("limits.free_disk_mib_min", "1");
     resolved.set("limits.store_cache_mib", "4");
     resolved.set_map("lab.hosts", hosts(site));
