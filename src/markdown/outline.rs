@@ -136,9 +136,14 @@ pub(super) enum Shape {
     Table(u32),
     Row {
         head: bool,
+        /// Its place among the rows of its table, from 1 on.
+        number: u32,
     },
     Cell {
         column: u16,
+        /// How many columns and rows it covers.
+        columns: u16,
+        rows: u16,
     },
     Caption,
 }

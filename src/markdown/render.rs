@@ -41,6 +41,7 @@ pub(super) fn render(outline: &mut Outline, kept: &[usize]) -> Result<Rendered, 
         headings: 0,
         frames: Vec::new(),
         chain: Vec::new(),
+        repeated_bytes_left: tables::REPEATED_BYTES_MAX,
     };
     let mut rest = kept;
     while let Some((&first, after)) = rest.split_first() {
@@ -251,6 +252,8 @@ struct Renderer<'a> {
     frames: Vec<Frame>,
     /// The containers of the next block, outermost first.
     chain: Vec<NodeId>,
+    /// Of [`tables::REPEATED_BYTES_MAX`].
+    repeated_bytes_left: usize,
 }
 
 /// An open container and what it puts before each line.
@@ -384,29 +387,33 @@ impl Renderer<'_> {
             self.next_line();
             tables::push_delimiters(&mut self.out, table.columns);
         }
-        for (number, row) in table.rows().enumerate() {
+        let markdown = |block: &Block| source.markdown(block);
+        let head_rows = if has_row_headers {
+            0
+        } else {
+            table.head_rows()
+        };
+        let mut repeated = self.repeated_bytes_left;
+        let mut cells = tables::Cells::new(&mut repeated);
+        let mut rows = table.rows();
+        if head_rows > 0 {
+            let head: Vec<_> = rows.by_ref().take(head_rows).collect();
+            let start = self.out.len();
+            tables::push_row(&mut self.out, &cells.head(&head, markdown), table.columns);
+            self.passage(PassageKind::Row, start);
+            self.next_line();
+            tables::push_delimiters(&mut self.out, table.columns);
+        }
+        for row in rows {
             if self.is_full() {
                 return;
             }
-            if number > 0 || has_row_headers {
-                self.next_line();
-            }
+            self.next_line();
             let start = self.out.len();
-            tables::push_row(
-                &mut self.out,
-                &tables::cells(row, |block| source.markdown(block)),
-                if number == 0 && !has_row_headers {
-                    table.columns
-                } else {
-                    0
-                },
-            );
+            tables::push_row(&mut self.out, &cells.row(row, markdown), 0);
             self.passage(PassageKind::Row, start);
-            if number == 0 && !has_row_headers {
-                self.next_line();
-                tables::push_delimiters(&mut self.out, table.columns);
-            }
         }
+        self.repeated_bytes_left = repeated;
     }
 
     /// A long paragraph is let go as it is written: it may be the whole page.
@@ -618,6 +625,7 @@ mod tests {
             headings: 0,
             frames: vec![quote; 16],
             chain: Vec::new(),
+            repeated_bytes_left: 0,
         };
         let text = "a\n".repeat(MARKDOWN_BYTES_MAX / 16);
         let mut written = |write: fn(&mut Renderer<'_>, &str)| {

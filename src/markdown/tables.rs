@@ -6,10 +6,22 @@ use super::inline::Writer;
 use super::outline::{Block, Kind, NodeId, Outline, Shape};
 use super::tag::Tag;
 
+/// What cells that cover several rows or columns are repeated with, in all of a document.
+pub(super) const REPEATED_BYTES_MAX: usize = 256 * 1024;
+/// A longer text of such a cell stands in its first place alone.
+const REPEATED_TEXT_BYTES_MAX: usize = 120;
+/// So many rows may be the header together.
+const HEAD_ROWS_MAX: usize = 3;
+
 /// A block in a table.
 pub(super) struct Place<'a> {
     row: NodeId,
+    /// The place of its row in the table.
+    number: u32,
     column: usize,
+    /// How many columns and rows its cell covers.
+    columns: usize,
+    rows: u32,
     block: &'a Block,
     /// The item of a list within the cell that the block begins.
     item: Option<Item>,
@@ -40,6 +52,22 @@ impl<'a> Table<'a> {
 
     pub(super) fn rows(&self) -> impl Iterator<Item = &[Place<'a>]> {
         self.places.chunk_by(|one, other| one.row == other.row)
+    }
+
+    /// How many rows at the beginning name the columns together: those below cells that cover several columns.
+    pub(super) fn head_rows(&self) -> usize {
+        let is_head = |row: &&[Place<'_>]| {
+            let is_beside = |place: &Place<'_>| place.column != row[0].column;
+            row.iter().all(|place| place.in_head || place.is_header) && row.iter().any(is_beside)
+        };
+        let head = self.rows().take(HEAD_ROWS_MAX).take_while(is_head);
+        let covers = |row: &[Place<'_>]| row.iter().any(|place| place.columns > 1);
+        let covering = head.take_while(|row| covers(row)).count();
+        let rest = &mut self.rows().skip(covering);
+        match rest.next().filter(is_head) {
+            Some(_) if covering > 0 && rest.next().is_some() => covering + 1,
+            _ => 1,
+        }
     }
 
     /// Whether each row has its own header, so that the first is a row as any other.
@@ -97,7 +125,15 @@ pub(super) fn read<'a>(outline: &'a Outline, blocks: &[usize]) -> Table<'a> {
             table.captions.push(block);
             continue;
         };
-        let Shape::Cell { column } = outline.node(cell).shape else {
+        let Shape::Cell {
+            column,
+            columns,
+            rows,
+        } = outline.node(cell).shape
+        else {
+            continue;
+        };
+        let Shape::Row { head, number } = outline.node(row).shape else {
             continue;
         };
         let column = usize::from(column);
@@ -114,19 +150,108 @@ pub(super) fn read<'a>(outline: &'a Outline, blocks: &[usize]) -> Table<'a> {
         }
         table.places.push(Place {
             row,
+            number,
             column,
+            columns: usize::from(columns),
+            rows: rows.into(),
             block,
             item: begun.map(|(_, number)| Item { number, depth }),
             is_header: outline.node(cell).tag == Tag::HeaderCell,
-            in_head: outline.node(row).shape == Shape::Row { head: true },
+            in_head: head,
         });
         table.columns = table.columns.max(column + 1);
     }
     table
 }
 
-/// The cells of a row of [`Table::rows`]. One row at a time: a table may be the whole page.
-pub(super) fn cells<'s>(row: &[Place<'_>], markdown: impl Fn(&Block) -> &'s str) -> Vec<String> {
+/// Writes the cells of the rows of [`Table::rows`], one row at a time: a table may be the whole page. The short text of
+/// a cell that covers several rows stands in each of them, so that each can be read alone.
+pub(super) struct Cells<'b> {
+    /// Column, the row at which it ends, text.
+    covering: Vec<(usize, u32, String)>,
+    /// How many bytes may still be repeated.
+    left: &'b mut usize,
+}
+
+impl<'b> Cells<'b> {
+    pub(super) fn new(left: &'b mut usize) -> Cells<'b> {
+        Cells {
+            covering: Vec::new(),
+            left,
+        }
+    }
+
+    /// The cells of the rows that are the header together: "Score: Mathematics".
+    pub(super) fn head<'s>(
+        &mut self,
+        rows: &[&[Place<'_>]],
+        markdown: impl Fn(&Block) -> &'s str,
+    ) -> Vec<String> {
+        let mut head: Vec<String> = Vec::new();
+        for row in rows {
+            let mut cells = self.row(row, &markdown);
+            for place in row.iter() {
+                // One row alone names its columns as they are.
+                let covered = place.column + 1..place.column + place.columns;
+                for column in covered.filter(|_| rows.len() > 1) {
+                    let text = cells[place.column].clone();
+                    cells.resize(cells.len().max(column + 1), String::new());
+                    if self.may_repeat(&text) {
+                        cells[column] = text;
+                    }
+                }
+            }
+            head.resize(head.len().max(cells.len()), String::new());
+            for (named, cell) in head.iter_mut().zip(cells) {
+                if named.is_empty() {
+                    *named = cell;
+                } else if !cell.is_empty() && *named != cell {
+                    named.push_str(": ");
+                    named.push_str(&cell);
+                }
+            }
+        }
+        head
+    }
+
+    pub(super) fn row<'s>(
+        &mut self,
+        row: &[Place<'_>],
+        markdown: impl Fn(&Block) -> &'s str,
+    ) -> Vec<String> {
+        let mut cells = own_cells(row, markdown);
+        let number = row.first().map_or(0, |place| place.number);
+        let mut covering = std::mem::take(&mut self.covering);
+        covering.retain(|(_, end, _)| *end > number);
+        for (column, _, text) in &covering {
+            cells.resize(cells.len().max(column + 1), String::new());
+            if cells[*column].is_empty() && self.may_repeat(text) {
+                cells[*column].clone_from(text);
+            }
+        }
+        for place in row.iter().filter(|place| place.rows > 1) {
+            let is_new = covering.iter().all(|(column, ..)| *column != place.column);
+            if is_new && cells[place.column].len() <= REPEATED_TEXT_BYTES_MAX {
+                let text = cells[place.column].clone();
+                covering.push((place.column, number.saturating_add(place.rows), text));
+            }
+        }
+        self.covering = covering;
+        cells
+    }
+
+    fn may_repeat(&mut self, text: &str) -> bool {
+        let left = self.left.checked_sub(text.len());
+        let may = text.len() <= REPEATED_TEXT_BYTES_MAX && left.is_some();
+        if let Some(left) = left.filter(|_| may) {
+            *self.left = left;
+        }
+        may
+    }
+}
+
+/// What stands in a row itself.
+fn own_cells<'s>(row: &[Place<'_>], markdown: impl Fn(&Block) -> &'s str) -> Vec<String> {
     let mut cells: Vec<String> = Vec::new();
     for place in row {
         let (column, text) = (place.column, markdown(place.block));

@@ -86,6 +86,16 @@ pub(super) fn begin_with_title(
     if said.is_empty() {
         return;
     }
+    // What a discussion is about: the line of its first post that links to it.
+    let is_subject = |at: usize| {
+        let block = &outline.blocks[at];
+        block.link_words > 0 && outline.node(block.node).post != 0 && likeness(at) >= 60
+    };
+    if let Some(at) = (0..first.min(outline.blocks.len())).find(|&at| is_subject(at)) {
+        as_heading(outline, at);
+        kept.insert(0, at);
+        return;
+    }
     let at = outline.blocks.len();
     if let Some(block) = heading_block(outline, said) {
         outline.blocks.push(block);

@@ -21,7 +21,7 @@ pub(in crate::markdown) struct TalkSigns {
     pub(in crate::markdown) is_microdata: bool,
 }
 
-pub(super) const POSTS: [&str; 46] = [
+pub(super) const POSTS: [&str; 47] = [
     "answer",
     "athing",
     "b-post",
@@ -36,6 +36,7 @@ pub(super) const POSTS: [&str; 46] = [
     "discussion-comment",
     "discussion-post",
     "entry",
+    "fatitem",
     "firstPost",
     "forum-post",
     "forum-reply",
@@ -70,7 +71,7 @@ pub(super) const POSTS: [&str; 46] = [
     "type-topic",
 ];
 
-pub(super) const BODIES: [&str; 31] = [
+pub(super) const BODIES: [&str; 32] = [
     "bbp-reply-content",
     "bbp-topic-content",
     "bbWrapper",
@@ -100,6 +101,7 @@ pub(super) const BODIES: [&str; 31] = [
     "postcontent",
     "postmsg",
     "s-prose",
+    "toptext",
     "userContent",
     "usertext-body",
 ];

@@ -132,6 +132,7 @@ impl Builder {
                     open.shape = note;
                 }
             }
+            Tag::Heading(_) => self.open_item_of_heading(),
             Tag::Term => open.effect = self.begin_mark(Mark::Strong),
             Tag::Preformatted if !self.is_full() => self.begin_preformatted(open, attributes),
             Tag::Table => self.begin_table(open, attributes),
@@ -174,6 +175,31 @@ impl Builder {
         Shape::Item { number }
     }
 
+    /// A bullet list whose first item begins with a heading is a part of the page, not a list, and so are such items.
+    fn open_item_of_heading(&mut self) {
+        let has_shape = |open: &Open| open.shape != Shape::Plain;
+        let Some(item) = self.open.iter().rposition(has_shape) else {
+            return;
+        };
+        let list = self.open[..item]
+            .iter()
+            .rposition(|open| open.tag.is_list());
+        let is_bullet = self.open[item].shape == (Shape::Item { number: None })
+            && self.item_label.is_none()
+            && item >= self.placed;
+        let Some(list) = list.filter(|_| is_bullet) else {
+            return;
+        };
+        match self.open[list].shape {
+            Shape::Plain => self.open[item].shape = Shape::Plain,
+            Shape::List { .. } if list >= self.placed => {
+                self.open[item].shape = Shape::Plain;
+                self.open[list].shape = Shape::Plain;
+            }
+            _ => {}
+        }
+    }
+
     /// Markdown has no lists with letters: the text of their items begins with them.
     pub(super) fn begin_labelled_item(&mut self, text: &str) {
         let says = |_: &mut String| text.contains(|c: char| !c.is_whitespace());
@@ -208,9 +234,11 @@ impl Builder {
         };
         table.in_row = true;
         table.column = 0;
-        self.outline.tables[table.facts as usize].rows += 1;
+        let facts = &mut self.outline.tables[table.facts as usize];
+        facts.rows += 1;
         open.shape = Shape::Row {
             head: table.in_head,
+            number: facts.rows,
         };
         open.effect = Effect::Row;
     }
@@ -236,13 +264,14 @@ impl Builder {
         let span = attributes.number("colspan").unwrap_or(1).clamp(1, 64);
         let width = u16::try_from(span).unwrap_or(1);
         table.column = (column + width).min(COLUMNS_MAX + 1);
-        let rows = attributes.number("rowspan").unwrap_or(1).min(1000);
+        let rows = attributes.number("rowspan").unwrap_or(1).clamp(1, 1000);
+        let rows = u16::try_from(rows).unwrap_or(1);
         if rows > 1 {
             let end = usize::from(table.column);
             if table.covered.len() < end {
                 table.covered.resize(end, 0);
             }
-            table.covered[usize::from(column)..end].fill(u16::try_from(rows).unwrap_or(1));
+            table.covered[usize::from(column)..end].fill(rows);
         }
         let in_table = table.facts as usize;
         let column_end = table.column;
@@ -251,6 +280,10 @@ impl Builder {
         facts.columns = facts.columns.max(column_end);
         facts.cells += 1;
         facts.header_cells += u32::from(open.tag == Tag::HeaderCell);
-        open.shape = Shape::Cell { column };
+        open.shape = Shape::Cell {
+            column,
+            columns: column_end - column,
+            rows,
+        };
     }
 }

@@ -80,6 +80,7 @@ impl Builder {
                 self.collected.begin_skipped(tag, attributes);
                 if tag == Tag::Skipped {
                     self.begin_drawing();
+                    self.begin_player(open.name, attributes);
                 }
                 Effect::Skip
             }
@@ -252,6 +253,7 @@ impl Builder {
             Effect::Skip => {
                 self.skipping = None;
                 self.end_unseen();
+                self.end_player();
                 self.noscript_image();
                 self.end_math_script();
             }

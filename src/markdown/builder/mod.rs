@@ -14,6 +14,7 @@ mod images;
 mod implied;
 mod math;
 mod mathml;
+mod players;
 mod raised;
 mod seams;
 mod skipped;
@@ -64,6 +65,7 @@ pub(super) struct Builder {
     footnotes: footnotes::Footnotes,
     images: images::Images,
     math: math::Math,
+    player: players::Player,
     tables: Vec<OpenTable>,
     classes: classes::Classes,
     voices: voices::Voices,
@@ -139,6 +141,7 @@ impl Builder {
             footnotes: footnotes::Footnotes::default(),
             images: images::Images::default(),
             math: math::Math::default(),
+            player: players::Player::default(),
             tables: Vec::new(),
             classes: classes::Classes::default(),
             voices: voices::Voices::default(),
@@ -160,6 +163,9 @@ impl Builder {
         attributes: &Attributes<'_>,
     ) {
         if self.skipping.is_some() && self.start_skipped(name, tag, closes_itself) {
+            if tag == Tag::Source {
+                self.source_of_player(attributes);
+            }
             return;
         }
         if !matches!(tag, Tag::Inline | Tag::Strong | Tag::Emphasis) {
@@ -181,7 +187,10 @@ impl Builder {
             }
             Tag::Source => self.images.source = self.links.source(attributes),
             Tag::Input => self.input(attributes),
-            Tag::Void => self.seams.join(),
+            Tag::Void => {
+                self.seams.join();
+                self.begin_player(name, attributes);
+            }
             _ => {
                 if tag == Tag::Time {
                     self.collected.time(attributes);

@@ -271,6 +271,96 @@ fn footnotes() {
     );
 }
 
+/// Each row and each column can be read alone.
+#[test]
+fn cells_that_cover_rows_and_columns_are_repeated() {
+    check(
+        "<table><thead><tr><th rowspan=2>Name<th colspan=2>Score<tr><th>Oral<th>Written</thead>\
+         <tr><td>Ann<td>1<td>2<tr><td rowspan=2>Bob<td>3<td>4<tr><td>5<td>6<tr><td>Cid<td>7<td>8</table>",
+        "| Name | Score: Oral | Score: Written |\n| --- | --- | --- |\n| Ann | 1 | 2 |\n| Bob | 3 | 4 |\n| Bob | 5 | 6 |\n\
+         | Cid | 7 | 8 |",
+    );
+    // A row without cells of its own is covered too.
+    check(
+        "<table><tr><th>a<th>b<tr><td rowspan=3>1<td>2<tr><tr><td>3<tr><td>4<td>5</table>",
+        "| a | b |\n| --- | --- |\n| 1 | 2 |\n| 1 | 3 |\n| 4 | 5 |",
+    );
+    // A title over the whole width names no columns together with others.
+    check(
+        "<table><tr><th colspan=2>Sizes<tr><th>a<th>b<tr><td>1<td>2</table>",
+        "| Sizes | |\n| --- | --- |\n| a | b |\n| 1 | 2 |",
+    );
+    // A long text stands in its first place alone.
+    let long = "long ".repeat(30);
+    check(
+        &format!("<table><tr><th>a<th>b<tr><td rowspan=2>{long}<td>2<tr><td>3</table>"),
+        &format!(
+            "| a | b |\n| --- | --- |\n| {} | 2 |\n| | 3 |",
+            long.trim_end()
+        ),
+    );
+}
+
+#[test]
+fn what_covering_cells_repeat_is_bounded() {
+    let cell = format!("<td rowspan=1000>{}", "x".repeat(100));
+    let rows = "<tr><td>y".repeat(1_000);
+    let html = format!("<table><tr>{}{rows}</table>", cell.repeat(60));
+    let page = full_page(&html);
+    assert!(
+        page.markdown.len() < 2 * 256 * 1024,
+        "{}",
+        page.markdown.len()
+    );
+}
+
+/// Lists of the page's parts, of articles, of methods: as parts.
+#[test]
+fn an_item_that_begins_with_a_heading_is_a_part() {
+    check(
+        "<ul><li><section><h2>One</h2><p>a<ul><li>b<li>c</ul></section><li><h2>Two</h2>d</ul>",
+        "## One\n\na\n\n- b\n- c\n\n## Two\n\nd",
+    );
+    check(
+        "<ol><li><h3>Mix</h3><p>a<li><h3>Bake</h3><p>b</ol>",
+        "1. ### Mix\n\n   a\n2. ### Bake\n\n   b",
+    );
+    check(
+        "<ul><li>a<h3>b</h3><li><h3>c</h3>d</ul>",
+        "- a\n\n  ### b\n- ### c\n\n  d",
+    );
+}
+
+#[test]
+fn players_and_documents_in_frames_are_links() {
+    check(
+        "<p>See:</p><iframe src='https://www.youtube.com/embed/abc?rel=0' title='The harbour in 1932'></iframe><p>b",
+        "See:\n\n[The harbour in 1932](https://www.youtube.com/watch?v=abc)\n\nb",
+    );
+    check(
+        "<iframe data-src='//player.vimeo.com/video/12' title='Video player'></iframe>",
+        "[Video](https://vimeo.com/12)",
+    );
+    check(
+        "<video controls poster=/p.jpg><source src=/a.webm type=video/webm><source src=/a.mp4>Your browser is old.</video>",
+        "[Video](https://example.org/a.webm)",
+    );
+    check(
+        "a <audio controls src=/talk.mp3 aria-label='The talk'></audio> b",
+        "a [The talk](https://example.org/talk.mp3) b",
+    );
+    check(
+        "<object data=/form.pdf type=application/pdf>No reader.</object><embed src='/b.PDF?x=1'>",
+        "[PDF](https://example.org/form.pdf) [PDF](https://example.org/b.PDF?x=1)",
+    );
+    // Decoration, advertisements, maps, what has no address.
+    check(
+        "<video autoplay muted loop src=/v.mp4></video><iframe src=https://ads.example/x></iframe>\
+         <object data=/x.swf></object><video controls src=blob:x></video><p>a",
+        "a",
+    );
+}
+
 #[test]
 fn tables() {
     check(
@@ -283,7 +373,7 @@ fn tables() {
     );
     check(
         "<table><tr><th>a<th>b<tr><td rowspan=2>1<td>2<tr><td>3</table>",
-        "| a | b |\n| --- | --- |\n| 1 | 2 |\n| | 3 |",
+        "| a | b |\n| --- | --- |\n| 1 | 2 |\n| 1 | 3 |",
     );
     check(
         "<table><tr><th>a<th>b<tr><td><p>x<p>y<td><ul><li>p<li>q</ul></table>",

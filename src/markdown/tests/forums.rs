@@ -147,3 +147,49 @@ fn comments_that_are_asked_for_have_their_authors() {
         page.markdown
     );
 }
+
+/// What is submitted is a link, a text or both; its author stands in a row of its own.
+#[test]
+fn a_submission_to_hacker_news_keeps_its_link_author_and_text() {
+    let comment = |author: &str, text: &str| {
+        format!(
+            "<tr class='athing comtr'><td><table><tr><td class=ind indent=0><td class=default><span class=comhead>\
+             <a href=/u class=hnuser>{author}</a> <span class=age title=2024-05-02>1 day ago</span></span>\
+             <div class=comment><div class=commtext>{text}</div></div></table>"
+        )
+    };
+    let html = format!(
+        "<title>A tiny database in 500 lines | Hacker News</title><table><tr><td><table class=fatitem>\
+         <tr class='athing submission'><td class=title><td class=votelinks><td class=title><span class=titleline>\
+         <a href=https://github.com/x/tinydb>A tiny database in 500 lines</a><span class='sitebit comhead'> \
+         (<a href='from?site=github.com/x'><span class=sitestr>github.com/x</span></a>)</span></span>\
+         <tr><td colspan=2><td class=subtext><span class=subline><span class=score>212 points</span> by \
+         <a href=/u class=hnuser>alice</a> <span class=age title=2024-05-01T10:00:00><a href='item?id=1'>3 hours ago</a></span>\
+          | <a href=hide>hide</a> | <a href='item?id=1'>3&nbsp;comments</a></span>\
+         <tr><td colspan=2><td><div class=toptext>I wrote this to understand how trees of pages work on a disk.\
+         <p>It is not meant for production.</div></table>\
+         <table class=comment-tree>{}{}</table></table>",
+        comment(
+            "bob",
+            "How do you handle page splits? In my experience that is where most of them go wrong."
+        ),
+        comment(
+            "carol",
+            "Does it support range scans? That would make it useful for my log viewer."
+        )
+    );
+    let settings = Settings {
+        url: Url::parse("https://news.ycombinator.com/item?id=1").expect("a valid URL"),
+        full: false,
+        ..settings(ContentKind::Html)
+    };
+    let markdown = convert(settings, html.as_bytes()).expect("a page").markdown;
+    let begins = "# [A tiny database in 500 lines](https://github.com/x/tinydb) \
+                  ([github.com/x](https://news.ycombinator.com/from?site=github.com/x))\n\n**alice** · 2024-05-01\n\nI wrote this to understand how trees of pages work on a disk.\n\nIt is not meant for production.\n\n\
+                  **bob** · 2024-05-02\n\nHow do you";
+    assert!(markdown.starts_with(begins), "{markdown}");
+    assert!(
+        markdown.contains("**carol** · 2024-05-02\n\nDoes"),
+        "{markdown}"
+    );
+}
