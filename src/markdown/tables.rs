@@ -190,14 +190,12 @@ impl<'b> Cells<'b> {
         let mut head: Vec<String> = Vec::new();
         for row in rows {
             let mut cells = self.row(row, &markdown);
-            for place in row.iter() {
-                // One row alone names its columns as they are.
-                let covered = place.column + 1..place.column + place.columns;
-                for column in covered.filter(|_| rows.len() > 1) {
+            // One row alone names its columns as they are.
+            for place in row.iter().filter(|_| rows.len() > 1) {
+                if cells[place.column].len() <= REPEATED_TEXT_BYTES_MAX {
                     let text = cells[place.column].clone();
-                    cells.resize(cells.len().max(column + 1), String::new());
-                    if self.may_repeat(&text) {
-                        cells[column] = text;
+                    for column in place.column + 1..place.column + place.columns {
+                        self.repeat(&text, column, &mut cells);
                     }
                 }
             }
@@ -224,10 +222,7 @@ impl<'b> Cells<'b> {
         let mut covering = std::mem::take(&mut self.covering);
         covering.retain(|(_, end, _)| *end > number);
         for (column, _, text) in &covering {
-            cells.resize(cells.len().max(column + 1), String::new());
-            if cells[*column].is_empty() && self.may_repeat(text) {
-                cells[*column].clone_from(text);
-            }
+            self.repeat(text, *column, &mut cells);
         }
         for place in row.iter().filter(|place| place.rows > 1) {
             let is_new = covering.iter().all(|(column, ..)| *column != place.column);
@@ -240,13 +235,15 @@ impl<'b> Cells<'b> {
         cells
     }
 
-    fn may_repeat(&mut self, text: &str) -> bool {
-        let left = self.left.checked_sub(text.len());
-        let may = text.len() <= REPEATED_TEXT_BYTES_MAX && left.is_some();
-        if let Some(left) = left.filter(|_| may) {
+    /// Puts the text into a cell that has none of its own, as long as there may be more of such text.
+    fn repeat(&mut self, text: &str, column: usize, cells: &mut Vec<String>) {
+        let is_taken = cells.get(column).is_some_and(|cell| !cell.is_empty());
+        let left = self.left.checked_sub(text.len()).filter(|_| !is_taken);
+        if let Some(left) = left {
             *self.left = left;
+            cells.resize(cells.len().max(column + 1), String::new());
+            cells[column].push_str(text);
         }
-        may
     }
 }
 

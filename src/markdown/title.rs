@@ -89,7 +89,10 @@ pub(super) fn begin_with_title(
     // What a discussion is about: the line of its first post that links to it.
     let is_subject = |at: usize| {
         let block = &outline.blocks[at];
-        block.link_words > 0 && outline.node(block.node).post != 0 && likeness(at) >= 60
+        block.link_words > 0
+            && outline.node(block.node).post != 0
+            && likeness(at) >= 60
+            && !is_hidden(outline, at)
     };
     if let Some(at) = (0..first.min(outline.blocks.len())).find(|&at| is_subject(at)) {
         as_heading(outline, at);

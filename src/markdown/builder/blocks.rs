@@ -132,7 +132,7 @@ impl Builder {
                     open.shape = note;
                 }
             }
-            Tag::Heading(_) => self.open_item_of_heading(),
+            Tag::Heading(_) => self.make_part_of_item(),
             Tag::Term => open.effect = self.begin_mark(Mark::Strong),
             Tag::Preformatted if !self.is_full() => self.begin_preformatted(open, attributes),
             Tag::Table => self.begin_table(open, attributes),
@@ -176,7 +176,7 @@ impl Builder {
     }
 
     /// A bullet list whose first item begins with a heading is a part of the page, not a list, and so are such items.
-    fn open_item_of_heading(&mut self) {
+    fn make_part_of_item(&mut self) {
         let has_shape = |open: &Open| open.shape != Shape::Plain;
         let Some(item) = self.open.iter().rposition(has_shape) else {
             return;

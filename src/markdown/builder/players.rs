@@ -4,7 +4,7 @@
 use url::Url;
 
 use super::Builder;
-use crate::markdown::attributes::Attributes;
+use crate::markdown::attributes::{self, Attributes};
 use crate::markdown::tag::{Name, Tag};
 
 const IFRAME: Name = Name::new("iframe");
@@ -48,43 +48,35 @@ pub(super) struct Player(Option<String>);
 impl Builder {
     /// An element that may play or show something begins.
     pub(super) fn begin_player(&mut self, name: Name, attributes: &Attributes<'_>) {
-        if self.preformatted.is_some() || self.is_inside(|tag| tag == Tag::Anchor) {
+        if ![IFRAME, OBJECT, EMBED, VIDEO, AUDIO].contains(&name)
+            || self.preformatted.is_some()
+            || self.is_inside(|tag| tag == Tag::Anchor)
+            || (!self.full && attributes::is_hidden(attributes))
+        {
             return;
         }
-        let (address, word) = match name {
-            IFRAME => ("src", "Video"),
-            EMBED => ("src", "PDF"),
-            OBJECT => ("data", "PDF"),
-            // What plays by itself and cannot be stopped is decoration.
-            VIDEO
-                if attributes.raw("autoplay").is_some() && attributes.raw("controls").is_none() =>
-            {
-                return;
-            }
-            VIDEO => ("src", "Video"),
-            AUDIO => ("src", "Audio"),
-            _ => return,
-        };
-        // Loaders keep the address of a frame until it is seen.
+        let title = title(attributes);
+        let label = |word: &str| title.clone().unwrap_or_else(|| word.to_owned());
+        // Loaders keep the address until the element is seen.
+        let source = if name == OBJECT { "data" } else { "src" };
         let href = attributes
             .get("data-src")
-            .or_else(|| attributes.get(address));
-        let label = title(attributes).unwrap_or_else(|| word.to_owned());
-        if matches!(name, VIDEO | AUDIO) {
+            .or_else(|| attributes.get(source));
+        if name == VIDEO || name == AUDIO {
+            let label = label(if name == VIDEO { "Video" } else { "Audio" });
+            let has = |name| attributes.raw(name).is_some();
             match href {
+                // What plays by itself and cannot be stopped is decoration.
+                _ if has("autoplay") && !has("controls") => {}
                 Some(href) => self.write_player(&href, &label),
                 None => self.player.0 = Some(label),
             }
-            return;
-        }
-        let Some(url) = href.and_then(|href| self.links.metadata(&href)) else {
-            return;
-        };
-        if let Some(page) = page_of_player(&url).filter(|_| name == IFRAME) {
-            self.write_player(&page, &label);
-        } else if is_pdf(&url) || attributes.raw("type") == Some("application/pdf") {
-            let label = if label == word { "PDF" } else { &label };
-            self.write_player(&url, label);
+        } else if let Some(url) = href.and_then(|href| self.links.metadata(&href)) {
+            if let Some(page) = page_of_player(&url).filter(|_| name == IFRAME) {
+                self.write_player(&page, &label("Video"));
+            } else if is_pdf(&url) || attributes.raw("type") == Some("application/pdf") {
+                self.write_player(&url, &label("PDF"));
+            }
         }
     }
 

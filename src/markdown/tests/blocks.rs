@@ -353,7 +353,7 @@ fn players_and_documents_in_frames_are_links() {
         "<object data=/form.pdf type=application/pdf>No reader.</object><embed src='/b.PDF?x=1'>",
         "[PDF](https://example.org/form.pdf) [PDF](https://example.org/b.PDF?x=1)",
     );
-    // Decoration, advertisements, maps, what has no address.
+    // Decoration, advertisements, what has no address.
     check(
         "<video autoplay muted loop src=/v.mp4></video><iframe src=https://ads.example/x></iframe>\
          <object data=/x.swf></object><video controls src=blob:x></video><p>a",

@@ -39,6 +39,11 @@ fn bombs_end_in_an_answer() {
         repeated("<td>"),
         format!("<table>{}", repeated("<tr><td colspan=1000 rowspan=9999>x")),
         format!("<table><tr>{}", repeated("<td>a")),
+        // A cell over all columns of a head of two rows, in very many blocks.
+        format!(
+            "<table><tr><th>a<th colspan=60>{}<tr><th>b<th>c<tr><td>d<td>e</table>",
+            repeated("<p>a")
+        ),
         format!("<p {}>text", repeated("a=b ")),
         format!("<p class='{}'>text", repeated("token ")),
         format!("text<!--{}", repeated("x ")),

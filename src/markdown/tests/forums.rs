@@ -185,7 +185,8 @@ fn a_submission_to_hacker_news_keeps_its_link_author_and_text() {
     };
     let markdown = convert(settings, html.as_bytes()).expect("a page").markdown;
     let begins = "# [A tiny database in 500 lines](https://github.com/x/tinydb) \
-                  ([github.com/x](https://news.ycombinator.com/from?site=github.com/x))\n\n**alice** · 2024-05-01\n\nI wrote this to understand how trees of pages work on a disk.\n\nIt is not meant for production.\n\n\
+                  ([github.com/x](https://news.ycombinator.com/from?site=github.com/x))\n\n**alice** · 2024-05-01\n\n\
+                  I wrote this to understand how trees of pages work on a disk.\n\nIt is not meant for production.\n\n\
                   **bob** · 2024-05-02\n\nHow do you";
     assert!(markdown.starts_with(begins), "{markdown}");
     assert!(
