@@ -29,6 +29,8 @@ pub(super) struct Outline {
     pub(super) declarations: u32,
     /// Posts of a discussion, as far as names tell; the first stands for what is in none.
     pub(super) posts: Vec<Post>,
+    /// The blocks that hold a link to what a player plays, in order.
+    pub(super) players: Vec<usize>,
     /// Names and dates outside of posts, with the number of the block that they stand in.
     pub(super) loose: Vec<(usize, Said)>,
     /// For training only: the numbers of the names on each node.
@@ -269,6 +271,7 @@ impl Outline {
             declarations: 0,
             posts: vec![Post::default()],
             loose: Vec::new(),
+            players: Vec::new(),
             bins: Vec::new(),
         }
     }

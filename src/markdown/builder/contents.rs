@@ -62,6 +62,7 @@ impl Builder {
             return;
         }
         self.outline.blocks.truncate(contents.block);
+        self.outline.players.retain(|at| *at < contents.block);
         let is_gone = |block: u32| block != u32::MAX && block as usize >= contents.block;
         while self
             .writer

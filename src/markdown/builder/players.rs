@@ -97,6 +97,7 @@ impl Builder {
         let Some(url) = self.links.page(href).filter(|url| url.starts_with("http")) else {
             return;
         };
+        self.outline.players.push(self.outline.blocks.len());
         self.writer.gap();
         self.writer.begin_link(url, String::new(), String::new());
         self.writer.text(label);

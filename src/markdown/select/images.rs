@@ -1,4 +1,4 @@
-//! Keeps the pictures between what is kept: they have no words that the model could judge. Which of them only decorate was
+//! Keeps the pictures and players between what is kept: they have no words that the model could judge. Which of them only decorate was
 //! said by their attributes, before they came into the outline.
 
 use super::super::outline::{Block, Kind, NodeId, Outline, PAGE};
@@ -55,10 +55,10 @@ pub(super) fn keep_images(outline: &Outline, is_kept: &mut [bool]) {
         if between.len() > GAP_BLOCKS_MAX || words > GAP_WORDS_MAX {
             continue;
         }
-        for (is_kept, block) in is_kept[gap].iter_mut().zip(between) {
-            *is_kept |= is_image(outline, block)
-                && !decorates(outline.markdown(block))
-                && !is_apart(outline, block.node);
+        for at in gap {
+            let block = &blocks[at];
+            let is_picture = is_image(outline, block) && !decorates(outline.markdown(block));
+            is_kept[at] |= (is_picture || is_player(outline, at)) && !is_apart(outline, block.node);
         }
     }
 }
@@ -107,6 +107,12 @@ fn decorates(markdown: &str) -> bool {
     let file = path.rsplit('/').next().unwrap_or_default();
     file.split(|c: char| !c.is_ascii_alphanumeric())
         .any(|word| DECORATIONS.contains(&word.to_ascii_lowercase().as_str()))
+}
+
+/// Whether a block holds players and nothing else.
+fn is_player(outline: &Outline, at: usize) -> bool {
+    let block = &outline.blocks[at];
+    block.words == block.link_words && outline.players.binary_search(&at).is_ok()
 }
 
 /// Whether a block holds pictures and nothing else.

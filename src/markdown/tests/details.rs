@@ -309,3 +309,20 @@ fn tables_of_other_elements_are_tables() {
         "| Key | Meaning |\n| --- | --- |\n| port | The port |\n\na\n\nb",
     );
 }
+
+/// The model would take them for links to other pages.
+#[test]
+fn players_between_the_text_are_kept() {
+    check_main(
+        "<div class=video><iframe src=https://www.youtube.com/embed/abc title='The harbour in 1932'></iframe></div>",
+        "[The harbour in 1932](https://www.youtube.com/watch?v=abc)",
+    );
+    check_main(
+        "<figure><video controls><source src=/film.mp4></video></figure>",
+        "[Video](https://example.org/film.mp4)",
+    );
+    check_main(
+        "<nav><iframe src=https://www.youtube.com/embed/abc></iframe></nav>",
+        "",
+    );
+}
