@@ -132,7 +132,7 @@ pub const BOUNDS: &[Held] = &[
         place: Tables(&["bundle-quotes-1"]),
         bounds: &[Setting("limits.unpaid_records_mib"), Setting("limits.free_disk_mib_min")],
         at_bound: "The oldest unpaid leave. The bound falls with the free disk; without room a quote for a bundle gets 503. A payment for one that has left is set aside as needs_review.",
-        enforced: &["src/store/bundle_quotes.rs::put_bundle_quote", "src/flows/quotes/bundles.rs::quote"],
+        enforced: &["src/store/quotes.rs::put_quote_row", "src/flows/quotes/bundles.rs::quote"],
         tests: &["src/store/tests/unpaid.rs::quotes_beyond_their_bound_push_out_the_oldest",
             "src/store/tests/unpaid.rs::a_quote_that_was_paid_for_does_not_make_room",
             "tests/it/limits.rs::a_flood_of_bundle_quotes_stays_within_its_bound"],

@@ -1,15 +1,17 @@
 //! Quote receipts: what was quoted, retained 7 days (specification section 8) within a bound in bytes, the oldest
-//! leaving first. An expired one leaves a tombstone of its identifier and its end.
+//! leaving first. An expired one leaves a tombstone of its identifier and its end. Quotes for bundles lie in a table of
+//! their own: those that were paid for do not count toward the bound, and are whole for 7 days more.
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::ids::QuoteId;
+use crate::domain::ids::{BundleQuoteId, QuoteId};
 use crate::domain::purchase::{Choices, ContextPurchase, Purchase};
 use crate::domain::time::{QUOTE_SECONDS, UnixSeconds};
-use crate::store::record::{decode, decode_as, encode_as, version};
-use crate::store::tables::{Snapshot, Tables};
+use crate::store::lazy_table::{LazyTable, Transaction};
+use crate::store::record::{decode, decode_as, encode, encode_as, version};
+use crate::store::tables::{Records, Snapshot, Tables};
 use crate::store::unpaid::row_bytes;
-use crate::store::{Due, DueKind, StoreError, Unpaid};
+use crate::store::{BundleQuoteRecord, Due, DueKind, StoreError, Unpaid, bundle_quotes};
 
 const TABLE: &str = "quotes-1";
 /// How long an expired quote is still known as expired (410) before it is forgotten (404).
@@ -27,6 +29,15 @@ pub enum Receipt<T> {
     Expired {
         expires_at: u64,
     },
+}
+
+impl<T> Receipt<T> {
+    fn map<U>(self, facts: impl FnOnce(T) -> U) -> Receipt<U> {
+        match self {
+            Receipt::Whole(quote) => Receipt::Whole(facts(quote)),
+            Receipt::Expired { expires_at } => Receipt::Expired { expires_at },
+        }
+    }
 }
 
 /// A retained quote: what would be bought, and for how much.
@@ -83,78 +94,196 @@ pub(in crate::store) fn read(bytes: &[u8]) -> Result<Receipt<QuoteRecord>, Store
     }
 }
 
+/// The two tables of quotes, alike in all but their records.
+#[derive(Clone, Copy)]
+enum QuoteKind {
+    /// For a page or a report.
+    Single,
+    Bundle,
+}
+
+impl QuoteKind {
+    fn of(kind: DueKind) -> QuoteKind {
+        match kind {
+            DueKind::BundleQuote => QuoteKind::Bundle,
+            _ => QuoteKind::Single,
+        }
+    }
+
+    fn unpaid(self) -> Unpaid {
+        match self {
+            QuoteKind::Single => Unpaid::Quotes,
+            QuoteKind::Bundle => Unpaid::BundleQuotes,
+        }
+    }
+
+    fn due(self, id: [u8; 16], at: UnixSeconds) -> Due {
+        let kind = match self {
+            QuoteKind::Single => DueKind::Quote,
+            QuoteKind::Bundle => DueKind::BundleQuote,
+        };
+        Due::of_id(kind, id, at)
+    }
+
+    /// The end of a quote.
+    fn end(self, bytes: &[u8]) -> Result<Receipt<u64>, StoreError> {
+        match self {
+            QuoteKind::Single => Ok(read(bytes)?.map(|quote| quote.expires_at)),
+            QuoteKind::Bundle => Ok(bundle_quotes::read(bytes)?.map(|quote| quote.expires_at)),
+        }
+    }
+
+    fn is_paid(self, bytes: &[u8]) -> Result<bool, StoreError> {
+        match self {
+            QuoteKind::Single => Ok(false),
+            QuoteKind::Bundle => bundle_quotes::is_paid(bytes),
+        }
+    }
+
+    fn tombstone(self, expires_at: u64) -> Result<Vec<u8>, StoreError> {
+        let version = match self {
+            QuoteKind::Single => TOMBSTONE,
+            QuoteKind::Bundle => bundle_quotes::TOMBSTONE,
+        };
+        encode_as(version, &expires_at)
+    }
+}
+
+impl<T: Transaction> Records<T> {
+    fn quote_rows(&mut self, kind: QuoteKind) -> &mut LazyTable<T, [u8; 16], &'static [u8]> {
+        match kind {
+            QuoteKind::Single => &mut self.quotes,
+            QuoteKind::Bundle => &mut self.bundle_quotes,
+        }
+    }
+}
+
 impl Tables<'_> {
     /// Keeps a quote; the oldest make room for it. Tells whether it was kept: not where the disk has no room for quotes.
     pub fn put_quote(&mut self, id: QuoteId, quote: &QuoteRecord) -> Result<bool, StoreError> {
         let bytes = encode_as(VERSION, quote)?;
-        if !self.make_room(Unpaid::Quotes, bytes.len())? {
+        self.put_quote_row(QuoteKind::Single, id.0, &bytes, quote.expires_at)
+    }
+
+    /// The same of a quote for a bundle.
+    pub fn put_bundle_quote(
+        &mut self,
+        id: BundleQuoteId,
+        quote: &BundleQuoteRecord,
+    ) -> Result<bool, StoreError> {
+        self.put_quote_row(QuoteKind::Bundle, id.0, &encode(quote)?, quote.expires_at)
+    }
+
+    /// Notes that the quote was paid for, once. Nothing happens where it is forgotten or has expired.
+    pub(in crate::store) fn pay_bundle_quote(
+        &mut self,
+        id: BundleQuoteId,
+        now: UnixSeconds,
+    ) -> Result<(), StoreError> {
+        let Some(Receipt::Whole(mut quote)) = self.bundle_quote(id)? else {
+            return Ok(());
+        };
+        quote.paid_at.get_or_insert(now.0);
+        self.write_quote(QuoteKind::Bundle, id.0, &encode(&quote)?)
+    }
+
+    fn put_quote_row(
+        &mut self,
+        kind: QuoteKind,
+        id: [u8; 16],
+        bytes: &[u8],
+        expires_at: u64,
+    ) -> Result<bool, StoreError> {
+        if !self.make_room(kind.unpaid(), bytes.len())? {
             return Ok(false);
         }
-        self.write_quote(id, &bytes, UnixSeconds(quote.expires_at))?;
+        self.write_quote(kind, id, bytes)?;
+        self.schedule(kind.due(id, UnixSeconds(expires_at)))?;
         Ok(true)
     }
 
-    /// Writes what is looked at again at `at`.
+    /// Writes a quote or a tombstone, and counts it unless it is paid for.
     fn write_quote(
         &mut self,
-        id: QuoteId,
+        kind: QuoteKind,
+        id: [u8; 16],
         bytes: &[u8],
-        at: UnixSeconds,
     ) -> Result<(), StoreError> {
-        let before = self.quotes.insert(id.0, bytes)?;
-        let before = before.map(|before| before.value().len());
-        if let Some(before) = before {
-            self.take_unpaid(Unpaid::Quotes, before)?;
+        self.forget_quote(kind, id)?;
+        self.quote_rows(kind).insert(id, bytes)?;
+        match kind.is_paid(bytes)? {
+            true => Ok(()),
+            false => self.add_unpaid(kind.unpaid(), bytes.len()),
         }
-        self.add_unpaid(Unpaid::Quotes, bytes.len())?;
-        self.schedule(due(id, at))
     }
 
-    /// Works off a due row: an expired quote becomes a tombstone, and an old tombstone goes.
-    pub fn sweep_quote(&mut self, due: Due, now: UnixSeconds) -> Result<(), StoreError> {
-        let id = QuoteId(due.id());
-        let stored = self.quotes.get(id.0)?.map(|bytes| read(bytes.value()));
-        let expires_at = match stored.transpose()? {
-            None => return self.unschedule(due),
-            Some(Receipt::Whole(quote)) => quote.expires_at,
-            Some(Receipt::Expired { expires_at }) => expires_at,
+    fn forget_quote(&mut self, kind: QuoteKind, id: [u8; 16]) -> Result<(), StoreError> {
+        let removed = self.quote_rows(kind).remove(id)?;
+        let removed = removed.map(|bytes| (bytes.value().len(), kind.is_paid(bytes.value())));
+        let Some((value, is_paid)) = removed else {
+            return Ok(());
         };
+        match is_paid? {
+            true => Ok(()),
+            false => self.take_unpaid(kind.unpaid(), value),
+        }
+    }
+
+    /// Works off a due row: an expired quote that nobody has paid for becomes a tombstone, and what is old goes.
+    pub fn sweep_quote(&mut self, due: Due, now: UnixSeconds) -> Result<(), StoreError> {
+        let kind = QuoteKind::of(due.kind);
+        self.unschedule(due)?;
+        let (end, is_paid) = match self.quote_rows(kind).get(due.id())? {
+            Some(row) => (kind.end(row.value())?, kind.is_paid(row.value())?),
+            None => return Ok(()),
+        };
+        let (Receipt::Whole(expires_at) | Receipt::Expired { expires_at }) = end;
         let gone_at = UnixSeconds(expires_at).plus(TOMBSTONE_SECONDS);
         if now >= gone_at {
-            return self.forget_quote(due);
+            return self.forget_quote(kind, due.id());
         }
-        self.unschedule(due)?;
-        self.write_quote(id, &encode_as(TOMBSTONE, &expires_at)?, gone_at)
+        if !is_paid {
+            self.write_quote(kind, due.id(), &kind.tombstone(expires_at)?)?;
+        }
+        self.schedule(kind.due(due.id(), gone_at))
+    }
+
+    /// Lets the oldest go that nobody has paid for. Tells whether there was one.
+    pub(in crate::store) fn evict_quote(&mut self, due_kind: DueKind) -> Result<bool, StoreError> {
+        let (kind, mut after) = (QuoteKind::of(due_kind), None);
+        while let Some(due) = self.next_due(due_kind, after)? {
+            let stored = self.quote_rows(kind).get(due.id())?;
+            let is_paid = stored
+                .map(|bytes| kind.is_paid(bytes.value()))
+                .transpose()?;
+            if is_paid != Some(true) {
+                self.unschedule(due)?;
+                return self.forget_quote(kind, due.id()).map(|()| true);
+            }
+            after = Some(due);
+        }
+        Ok(false)
     }
 
     /// Counts the quotes of a file from before they were counted. They were due at the end of their tombstones; now they
     /// are due when they expire, which is the order in which they leave.
-    pub(in crate::store) fn count_quotes(&mut self) -> Result<u64, StoreError> {
+    pub(in crate::store) fn count_quotes(&mut self, kind: DueKind) -> Result<u64, StoreError> {
+        let kind = QuoteKind::of(kind);
         let (mut bytes, mut whole) = (0, Vec::new());
-        for row in self.quotes.iter()? {
+        for row in self.quote_rows(kind).iter()? {
             let (id, value) = row?;
-            bytes += row_bytes(value.value().len());
-            if let Receipt::Whole(quote) = read(value.value())? {
-                whole.push((id.value(), UnixSeconds(quote.expires_at)));
+            if !kind.is_paid(value.value())? {
+                bytes += row_bytes(value.value().len());
+            }
+            if let Receipt::Whole(expires_at) = kind.end(value.value())? {
+                whole.push((id.value(), UnixSeconds(expires_at)));
             }
         }
         for (id, expires_at) in whole {
-            let id = QuoteId(id);
-            self.unschedule(due(id, expires_at.plus(TOMBSTONE_SECONDS)))?;
-            self.schedule(due(id, expires_at))?;
+            self.unschedule(kind.due(id, expires_at.plus(TOMBSTONE_SECONDS)))?;
+            self.schedule(kind.due(id, expires_at))?;
         }
         Ok(bytes)
-    }
-
-    /// Takes out the quote, or the tombstone, that a due row is of.
-    pub(in crate::store) fn forget_quote(&mut self, due: Due) -> Result<(), StoreError> {
-        self.unschedule(due)?;
-        let removed = self.quotes.remove(QuoteId(due.id()).0)?;
-        let removed = removed.map(|bytes| bytes.value().len());
-        match removed {
-            Some(value) => self.take_unpaid(Unpaid::Quotes, value),
-            None => Ok(()),
-        }
     }
 }
 
@@ -165,14 +294,9 @@ impl Snapshot {
     }
 }
 
-fn due(id: QuoteId, at: UnixSeconds) -> Due {
-    Due::of_id(DueKind::Quote, id.0, at)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::record::encode;
 
     #[test]
     fn a_quote_of_before_proof_packs_stays_readable() {

@@ -126,7 +126,6 @@ async fn sweep(store: &Store, now: UnixSeconds) {
                         DueKind::Blob => tables.sweep_blob(due, now)?,
                         DueKind::Page => tables.sweep_page(due, now)?,
                         DueKind::Report => tables.sweep_report(due, now)?,
-                        DueKind::BundleQuote => tables.sweep_bundle_quote(due, now)?,
                         _ => tables.sweep_quote(due, now)?,
                     }
                 }

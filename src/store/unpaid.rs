@@ -168,8 +168,8 @@ impl Tables<'_> {
                 return Ok(false);
             }
             let is_gone = match kind {
-                Unpaid::Quotes => self.evict_quote()?,
-                Unpaid::BundleQuotes => self.evict_bundle_quote()?,
+                Unpaid::Quotes => self.evict_quote(DueKind::Quote)?,
+                Unpaid::BundleQuotes => self.evict_quote(DueKind::BundleQuote)?,
                 Unpaid::Leads => false,
                 Unpaid::AnonymousLeads => self.evict_anonymous_lead()?,
                 Unpaid::ProviderEvents => self.evict_provider_event()?,
@@ -183,13 +183,6 @@ impl Tables<'_> {
             }
         }
         Ok(self.unpaid_bytes(kind)? > left_max)
-    }
-
-    fn evict_quote(&mut self) -> Result<bool, StoreError> {
-        match self.first_due(DueKind::Quote)? {
-            Some(due) => self.forget_quote(due).map(|()| true),
-            None => Ok(false),
-        }
     }
 
     fn evict_provider_event(&mut self) -> Result<bool, StoreError> {
@@ -206,8 +199,8 @@ impl Tables<'_> {
                 continue;
             }
             let bytes = match kind {
-                Unpaid::Quotes => self.count_quotes()?,
-                Unpaid::BundleQuotes => self.count_bundle_quotes()?,
+                Unpaid::Quotes => self.count_quotes(DueKind::Quote)?,
+                Unpaid::BundleQuotes => self.count_quotes(DueKind::BundleQuote)?,
                 Unpaid::Leads | Unpaid::AnonymousLeads => self.count_leads(kind)?,
                 Unpaid::ProviderEvents => {
                     let rows = self.provider_events.iter()?;

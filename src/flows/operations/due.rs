@@ -156,9 +156,8 @@ fn sweep(tables: &mut Tables<'_>, due: Due, now: UnixSeconds) -> Result<(), Stor
     match due.kind {
         DueKind::Blob => tables.sweep_blob(due, now),
         DueKind::Page => tables.sweep_page(due, now),
-        DueKind::Quote => tables.sweep_quote(due, now),
+        DueKind::Quote | DueKind::BundleQuote => tables.sweep_quote(due, now),
         DueKind::Report => tables.sweep_report(due, now),
-        DueKind::BundleQuote => tables.sweep_bundle_quote(due, now),
         DueKind::ProviderEvent => tables.sweep_provider_event(due),
         DueKind::Purchase => tables.sweep_purchase(due),
         // Each is handled separately.
