@@ -20,7 +20,6 @@ use crate::domain::margin::GasPrice;
 use crate::domain::payment::{KeptAnswer, Payment};
 use crate::domain::purchase::{ContextPurchase, Purchase};
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
-use crate::evidence::report::Report;
 use crate::flows::content::report::Draft;
 use crate::flows::content::reports;
 use crate::flows::content::screenshot::Png;
@@ -77,7 +76,7 @@ pub fn sold(
         }
         (Purchase::ProofPack(_), Made::Report(id, draft)) if pages.len() == 1 => {
             let (_, source) = pages.remove(0);
-            sold_report(app, key, payment, source, (id, draft), margin)
+            proof_pack(app, key, payment, source, (id, draft), margin)
         }
         (Purchase::Pages(bought), Made::Pages(unread)) => {
             let about = (app.now(), request_id);
@@ -131,64 +130,106 @@ fn sold_page(
     })
 }
 
-fn sold_report(
+/// A finished report, with what else is stored of it.
+struct Finished<'a, R> {
+    id: ReportId,
+    report: &'a R,
+    result_hash: &'a str,
+    /// In the words of the operator's lists.
+    about: (String, String),
+    title: Option<String>,
+    /// Where it is on one source.
+    cache: Option<CacheMembers>,
+    source_text: Vec<u8>,
+    screenshot: Option<Png>,
+    created_at: UnixSeconds,
+    expires_at: u64,
+}
+
+fn proof_pack(
     app: &Shared,
     key: PaymentKey,
     payment: &Payment,
     source: SourcePage,
-    (id, draft): (ReportId, Draft),
+    (id, mut draft): (ReportId, Draft),
     margin: &Judged,
 ) -> Result<Sold, serde_json::Error> {
     let (purchase, level) = (&payment.purchase, payment.purchase.level());
-    let mut report = draft.report;
-    reports::put_around(app, &id.to_string(), &mut report);
-    let (reads, policy) = (level.cache(), level.policy());
-    let cache = cache(
-        reads,
-        policy,
-        purchase.target_url(),
-        &source.cache,
-        draft.created_at,
-    );
+    reports::put_around(app, &id.to_string(), &mut draft.report);
+    let report = &*draft.report;
+    let target_url = purchase.target_url();
+    let now = draft.created_at;
+    let finished = Finished {
+        id,
+        report,
+        result_hash: &report.result_hash,
+        about: (
+            purchase.question().unwrap_or_default().to_owned(),
+            report.decision.label.to_string(),
+        ),
+        title: report.source_profile.title.clone(),
+        cache: Some(cache(
+            level.cache(),
+            level.policy(),
+            target_url,
+            &source.cache,
+            now,
+        )),
+        source_text: draft.source_text.into_bytes(),
+        screenshot: draft.screenshot,
+        created_at: now,
+        // The buyer's copy is authoritative.
+        expires_at: (report.retention.as_ref()).map_or(0, |retention| retention.expires_at),
+    };
+    let pages = vec![(target_url.to_owned(), source)];
+    sold_report((app, key, payment), finished, pages, margin)
+}
+
+fn sold_report<R: Serialize>(
+    (app, key, payment): (&Shared, PaymentKey, &Payment),
+    finished: Finished<'_, R>,
+    pages: Vec<(String, SourcePage)>,
+    margin: &Judged,
+) -> Result<Sold, serde_json::Error> {
     let document = serde_json::to_vec(&ReportDocument {
-        report: &report,
-        cache,
+        report: finished.report,
+        cache: finished.cache,
         ueg_receipt: cost(margin),
     })?;
-    let retention = report.retention.as_ref();
+    let purchase = &payment.purchase;
+    let (question, label) = finished.about;
     let record = ReportRecord {
         payment: key,
         target_url: purchase.target_url().to_owned(),
-        question: purchase.question().unwrap_or_default().to_owned(),
-        pack: level.name().to_owned(),
-        label: report.decision.label.to_string(),
-        title: report.source_profile.title.clone(),
+        question,
+        pack: ReportRecord::pack_of(purchase.level()),
+        label,
+        title: finished.title,
         document: Sha256::digest(&document).into(),
-        source: Sha256::digest(&draft.source_text).into(),
+        source: Sha256::digest(&finished.source_text).into(),
         paid: paid(app, payment)?,
         transaction: None,
         shared: None,
-        created_at: draft.created_at.0,
-        // The buyer's copy is authoritative.
-        expires_at: retention.map_or(0, |retention| retention.expires_at),
+        created_at: finished.created_at.0,
+        expires_at: finished.expires_at,
     };
     Ok(Sold {
         answer: KeptAnswer {
             page: record.document,
             // Stored with the report.
             own: String::new(),
-            content_sha256: report.result_hash,
-            tokens: source.page.tokens,
-            cache_hit: source.cache.hit,
+            content_sha256: finished.result_hash.to_owned(),
+            tokens: pages.iter().map(|(_, source)| source.page.tokens).sum(),
+            cache_hit: pages.iter().all(|(_, source)| source.cache.hit),
             margin: margin.receipt,
         },
         members: Arc::new(document),
-        pages: vec![(purchase.target_url().to_owned(), source)],
+        pages,
         report: Some(SoldReport {
-            id,
+            id: finished.id,
             record,
-            source_text: draft.source_text.into_bytes(),
-            screenshot: draft.screenshot,
+            source_text: finished.source_text,
+            screenshot: finished.screenshot,
         }),
     })
 }
@@ -207,10 +248,11 @@ struct OwnMembers<'a> {
 
 /// A report as it is stored; the payment is put behind it once it is settled.
 #[derive(Serialize)]
-struct ReportDocument<'a> {
+struct ReportDocument<'a, R> {
     #[serde(flatten)]
-    report: &'a Report,
-    cache: CacheMembers,
+    report: &'a R,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache: Option<CacheMembers>,
     ueg_receipt: MarginMembers,
 }
 

@@ -5,20 +5,17 @@ use std::sync::Arc;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::{CacheMembers, MarginMembers, Sold, SoldReport, cache, cost, paid};
+use super::{CacheMembers, Finished, MarginMembers, Sold, cache, cost, sold_report};
 use crate::app::Shared;
-use crate::domain::ids::ReportId;
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{KeptAnswer, Payment};
 use crate::domain::purchase::PagesPurchase;
 use crate::domain::refusal::UnreadSource;
 use crate::domain::time::UnixSeconds;
 use crate::evidence::report::Links;
-use crate::evidence::report::verify::KeptText;
 use crate::flows::content::source::SourcePage;
 use crate::flows::content::{bundle, check, reports};
 use crate::flows::sale::margin_guard::Judged;
-use crate::store::ReportRecord;
 
 /// What stands before the pages.
 #[derive(Serialize)]
@@ -128,26 +125,6 @@ fn bare(object: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     Ok(bytes)
 }
 
-/// A report on several sources as it is stored; the payment is put behind it once it is settled.
-#[derive(Serialize)]
-struct SeveralDocument<'a, R> {
-    #[serde(flatten)]
-    report: &'a R,
-    ueg_receipt: MarginMembers,
-}
-
-/// A finished report on several sources, with what else is stored of it.
-struct Finished<'a, R> {
-    id: ReportId,
-    report: &'a R,
-    result_hash: &'a str,
-    /// In the words of the operator's lists.
-    about: (String, String),
-    texts: &'a [KeptText],
-    created_at: UnixSeconds,
-    expires_at: u64,
-}
-
 /// The report of an Evidence Bundle.
 pub(super) fn bundle(
     app: &Shared,
@@ -169,7 +146,10 @@ pub(super) fn bundle(
         report,
         result_hash: &report.result_hash,
         about: (report.question.clone(), report.decision.label.to_string()),
-        texts: &draft.texts,
+        title: None,
+        cache: None,
+        source_text: serde_json::to_vec(&draft.texts)?,
+        screenshot: None,
         created_at: draft.created_at,
         expires_at,
     };
@@ -197,7 +177,10 @@ pub(super) fn check(
             report.text.chars().take(TEXT_LISTED_MAX).collect(),
             report.agent_action.to_string(),
         ),
-        texts: &draft.texts,
+        title: None,
+        cache: None,
+        source_text: serde_json::to_vec(&draft.texts)?,
+        screenshot: None,
         created_at: draft.created_at,
         expires_at,
     };
@@ -206,52 +189,3 @@ pub(super) fn check(
 
 /// Characters of a checked text that the operator's lists show.
 const TEXT_LISTED_MAX: usize = 200;
-
-fn sold_report<R: Serialize>(
-    (app, key, payment): (&Shared, PaymentKey, &Payment),
-    finished: Finished<'_, R>,
-    pages: Vec<(String, SourcePage)>,
-    margin: &Judged,
-) -> Result<Sold, serde_json::Error> {
-    let document = serde_json::to_vec(&SeveralDocument {
-        report: finished.report,
-        ueg_receipt: cost(margin),
-    })?;
-    let source_text = serde_json::to_vec(finished.texts)?;
-    let purchase = &payment.purchase;
-    let (question, label) = finished.about;
-    let record = ReportRecord {
-        payment: key,
-        target_url: purchase.target_url().to_owned(),
-        question,
-        pack: ReportRecord::pack_of(purchase.level()),
-        label,
-        title: None,
-        document: Sha256::digest(&document).into(),
-        source: Sha256::digest(&source_text).into(),
-        paid: paid(app, payment)?,
-        transaction: None,
-        shared: None,
-        created_at: finished.created_at.0,
-        expires_at: finished.expires_at,
-    };
-    Ok(Sold {
-        answer: KeptAnswer {
-            page: record.document,
-            // Stored with the report.
-            own: String::new(),
-            content_sha256: finished.result_hash.to_owned(),
-            tokens: pages.iter().map(|(_, source)| source.page.tokens).sum(),
-            cache_hit: pages.iter().all(|(_, source)| source.cache.hit),
-            margin: margin.receipt,
-        },
-        members: Arc::new(document),
-        pages,
-        report: Some(SoldReport {
-            id: finished.id,
-            record,
-            source_text,
-            screenshot: None,
-        }),
-    })
-}
