@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 
 use crate::http::connection_limit::ConnectionPermit;
 use crate::http::pieces::{BrokenOff, Content};
+use crate::http::unparsed::Exchange;
 use crate::sync::lock;
 
 /// All connections that wait for a request.
@@ -128,6 +129,7 @@ impl Drop for Turns {
 pub(in crate::http) struct Answering {
     content: Content,
     turns: Arc<Turns>,
+    exchange: Arc<Exchange>,
     /// The request counts as one of its client's until then.
     _member: Option<ConnectionPermit>,
 }
@@ -135,12 +137,14 @@ pub(in crate::http) struct Answering {
 impl Answering {
     pub(in crate::http) fn new(
         content: Content,
-        turns: &Arc<Turns>,
+        turns: Arc<Turns>,
+        exchange: Arc<Exchange>,
         permit: Option<ConnectionPermit>,
     ) -> Answering {
         Answering {
             content,
-            turns: turns.clone(),
+            turns,
+            exchange,
             _member: permit,
         }
     }
@@ -148,6 +152,7 @@ impl Answering {
 
 impl Drop for Answering {
     fn drop(&mut self) {
+        self.exchange.note_taken();
         self.turns.is_answered.store(true, Ordering::Relaxed);
     }
 }
@@ -185,7 +190,8 @@ mod tests {
     fn answer(turns: &Arc<Turns>) {
         drop(Answering::new(
             Content::parts(std::iter::empty()),
-            turns,
+            turns.clone(),
+            Arc::default(),
             None,
         ));
     }

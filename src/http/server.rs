@@ -265,8 +265,8 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
                         answer.headers_mut().insert(STRICT_TRANSPORT_SECURITY, HSTS);
                     }
                     let answer = answer
-                        .map(|content| Answering::new(content, &turns, permit.ok().flatten()));
-                    Ok::<_, std::convert::Infallible>(answer.map(|body| exchange.follow(body)))
+                        .map(|content| Answering::new(content, turns, exchange, permit.ok().flatten()));
+                    Ok::<_, std::convert::Infallible>(answer)
                 }
             });
             let io = LingeringClose::new(stream, in_progress.clone(), settings.header_time_max);

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll, ready};
 
-use hyper::body::{Body, Frame, SizeHint};
-use hyper::{HeaderMap, body::Bytes};
+use hyper::HeaderMap;
+use hyper::body::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// Where a connection is between two requests. What hyper writes while no answer of the shell is on its way is an
@@ -29,45 +29,9 @@ impl Exchange {
         self.0.store(ANSWERING, Ordering::Relaxed);
     }
 
-    /// Follows the body of its answer.
-    pub(in crate::http) fn follow<B>(self: Arc<Self>, body: B) -> Followed<B> {
-        Followed {
-            body,
-            exchange: self,
-        }
-    }
-}
-
-/// The body of an answer of the shell.
-#[derive(Debug)]
-pub(in crate::http) struct Followed<B> {
-    body: B,
-    exchange: Arc<Exchange>,
-}
-
-impl<B> Drop for Followed<B> {
-    fn drop(&mut self) {
-        self.exchange.0.store(TAKEN, Ordering::Relaxed);
-    }
-}
-
-impl<B: Body<Data = Bytes> + Unpin> Body for Followed<B> {
-    type Data = Bytes;
-    type Error = B::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+    /// hyper has all of its answer.
+    pub(in crate::http) fn note_taken(&self) {
+        self.0.store(TAKEN, Ordering::Relaxed);
     }
 }
 
