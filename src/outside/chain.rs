@@ -344,40 +344,50 @@ fn written(
 /// The end of an authorization that the token knows as used or cancelled.
 fn end(node: &mut Node<'_>, inquiry: &Inquiry, deep: Block) -> Result<Fate, ChainError> {
     let since = UnixSeconds(inquiry.since.0.saturating_sub(SINCE_SLACK_SECONDS));
-    let mut from = block_before(node, since, deep)?;
-    let mut blocks = LOG_BLOCKS;
-    while from <= deep.number {
-        let to = deep.number.min(from.saturating_add(blocks - 1));
-        let logs = match node.marks(&inquiry.asked, from, to) {
-            Err(refusal) if refusal.is_about_size() && blocks > 1 => {
-                blocks = blocks.min(to - from + 1).div_ceil(2);
-                continue;
-            }
-            other => other?,
-        };
-        let Some(log) = logs.first() else {
-            from = to + 1;
-            continue;
-        };
-        if logs
-            .iter()
-            .any(|other| other.transaction != log.transaction)
-        {
-            return Err(ChainError::Contradiction("an authorization ended twice"));
-        }
-        if inquiry.asked.mark(log) == Some(Mark::Canceled) {
-            return Ok(Fate::Canceled);
-        }
-        let proven = inquiry.asked.proven(&node.receipt(log)?);
-        return match proven {
-            Proven::Paid => Ok(Fate::Paid {
-                transaction: log.transaction,
-            }),
-            Proven::Elsewhere => Ok(Fate::Elsewhere),
-            Proven::Unclear => Err(ChainError::Unclear(log.transaction)),
-        };
+    let from = block_before(node, since, deep)?;
+    let logs = in_parts((from, deep.number), 0, |from, to| {
+        node.marks(&inquiry.asked, from, to)
+    })?;
+    let log = logs.first().ok_or(ChainError::NoLog)?;
+    if logs
+        .iter()
+        .any(|other| other.transaction != log.transaction)
+    {
+        return Err(ChainError::Contradiction("an authorization ended twice"));
     }
-    Err(ChainError::NoLog)
+    if inquiry.asked.mark(log) == Some(Mark::Canceled) {
+        return Ok(Fate::Canceled);
+    }
+    match inquiry.asked.proven(&node.receipt(log)?) {
+        Proven::Paid => Ok(Fate::Paid {
+            transaction: log.transaction,
+        }),
+        Proven::Elsewhere => Ok(Fate::Elsewhere),
+        Proven::Unclear => Err(ChainError::Unclear(log.transaction)),
+    }
+}
+
+/// What these blocks hold, in as few questions as the node allows, until there is more than `enough`.
+fn in_parts<T>(
+    (mut from, to): (u64, u64),
+    enough: usize,
+    mut ask: impl FnMut(u64, u64) -> Result<Vec<T>, ChainError>,
+) -> Result<Vec<T>, ChainError> {
+    let (mut found, mut blocks) = (Vec::new(), LOG_BLOCKS);
+    while from <= to && found.len() <= enough {
+        let until = to.min(from.saturating_add(blocks - 1));
+        match ask(from, until) {
+            Err(refusal) if refusal.is_about_size() && blocks > 1 => {
+                blocks = blocks.min(until - from + 1).div_ceil(2);
+            }
+            Err(error) => return Err(error),
+            Ok(part) => {
+                found.extend(part);
+                from = until + 1;
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// A block from before `time`, and not long before.

@@ -4,7 +4,7 @@ use crate::domain::evm::{Address, TransactionHash};
 use crate::domain::time::UnixSeconds;
 use crate::outside::chain::error::ChainError;
 use crate::outside::chain::node::{Block, Node};
-use crate::outside::chain::{LOG_BLOCKS, around, deep};
+use crate::outside::chain::{around, deep, in_parts};
 use crate::x402::onchain::{balance_call, paid_in, word_number};
 
 /// A look at a day takes more calls than one at a payment.
@@ -68,25 +68,19 @@ fn transfers(
     first: u64,
     end: u64,
 ) -> Result<Vec<(TransactionHash, u64)>, ChainError> {
-    let mut found = Vec::new();
-    let (mut from, mut blocks) = (first, LOG_BLOCKS);
-    while from < end {
-        let to = (end - 1).min(from.saturating_add(blocks - 1));
-        match node.transfers_to(span.token, span.pay_to, from, to) {
-            Err(refusal) if refusal.is_about_size() && blocks > 1 => {
-                blocks = blocks.min(to - from + 1).div_ceil(2);
-                continue;
-            }
-            Err(error) => return Err(error),
-            Ok(logs) => found.extend(logs.iter().filter_map(|log| {
-                let amount = paid_in(log, span.token, span.pay_to)?;
-                Some((log.transaction, amount.units()))
-            })),
-        }
-        if found.len() > TRANSFERS_MAX {
-            return Err(ChainError::TooLong);
-        }
-        from = to + 1;
+    let Some(last) = end.checked_sub(1) else {
+        return Ok(Vec::new());
+    };
+    let found = in_parts((first, last), TRANSFERS_MAX, |from, to| {
+        let logs = node.transfers_to(span.token, span.pay_to, from, to)?;
+        let paid = logs.iter().filter_map(|log| {
+            let amount = paid_in(log, span.token, span.pay_to)?;
+            Some((log.transaction, amount.units()))
+        });
+        Ok(paid.collect())
+    })?;
+    match found.len() > TRANSFERS_MAX {
+        true => Err(ChainError::TooLong),
+        false => Ok(found),
     }
-    Ok(found)
 }

@@ -70,30 +70,26 @@ impl<'client> Node<'client> {
     }
 
     pub(super) fn head(&mut self) -> Result<Block, ChainError> {
-        self.block_by("latest")
+        block(&self.block_value("latest")?)
     }
 
     pub(super) fn block(&mut self, number: u64) -> Result<Block, ChainError> {
-        let block = self.block_by(&quantity(number))?;
-        if block.number != number {
-            return Err(ChainError::Contradiction("it is another block"));
-        }
-        Ok(block)
+        Ok(self.numbered(number)?.0)
     }
 
     /// A block with the hash that now stands for it.
     pub(super) fn block_with_hash(&mut self, number: u64) -> Result<(Block, [u8; 32]), ChainError> {
-        let value = self.block_value(&quantity(number))?;
-        let block = block(&value)?;
-        if block.number != number {
-            return Err(ChainError::Contradiction("it is another block"));
-        }
+        let (block, value) = self.numbered(number)?;
         let hash = fixed(&value["hash"]).ok_or(ChainError::Garbled("a block's hash"))?;
         Ok((block, hash))
     }
 
-    fn block_by(&mut self, name: &str) -> Result<Block, ChainError> {
-        block(&self.block_value(name)?)
+    fn numbered(&mut self, number: u64) -> Result<(Block, Value), ChainError> {
+        let value = self.block_value(&quantity(number))?;
+        match block(&value)? {
+            block if block.number == number => Ok((block, value)),
+            _ => Err(ChainError::Contradiction("it is another block")),
+        }
     }
 
     fn block_value(&mut self, name: &str) -> Result<Value, ChainError> {
@@ -124,17 +120,14 @@ impl<'client> Node<'client> {
         from: u64,
         to: u64,
     ) -> Result<Vec<Log>, ChainError> {
-        let filter = json!([{
-            "fromBlock": quantity(from),
-            "toBlock": quantity(to),
-            "address": hex_text(&asked.token.0),
-            "topics": [
-                [hex_text(&used_topic()), hex_text(&canceled_topic())],
-                hex_text(&address_word(asked.from)),
-                hex_text(&asked.nonce.0),
-            ],
-        }]);
-        self.logs_of(&filter, (from, to), |log| asked.mark(log).is_some())
+        let topics = json!([
+            [hex_text(&used_topic()), hex_text(&canceled_topic())],
+            hex_text(&address_word(asked.from)),
+            hex_text(&asked.nonce.0),
+        ]);
+        self.logs_of(asked.token, &topics, (from, to), |log| {
+            asked.mark(log).is_some()
+        })
     }
 
     /// The logs of these blocks that mark authorizations of these payers and nonces as used or cancelled.
@@ -147,13 +140,8 @@ impl<'client> Node<'client> {
     ) -> Result<Vec<Log>, ChainError> {
         let marks = [used_topic(), canceled_topic()];
         let wanted: Vec<String> = nonces.iter().map(|nonce| hex_text(&nonce.0)).collect();
-        let filter = json!([{
-            "fromBlock": quantity(from),
-            "toBlock": quantity(to),
-            "address": hex_text(&token.0),
-            "topics": [marks.map(|topic| hex_text(&topic)), words(payers), wanted],
-        }]);
-        self.logs_of(&filter, (from, to), |log| {
+        let topics = json!([marks.map(|topic| hex_text(&topic)), words(payers), wanted]);
+        self.logs_of(token, &topics, (from, to), |log| {
             log.address == token
                 && matches!(log.topics[..], [topic, payer, nonce] if marks.contains(&topic)
                     && nonces.contains(&Nonce(nonce))
@@ -169,13 +157,9 @@ impl<'client> Node<'client> {
         from: u64,
         to: u64,
     ) -> Result<Vec<Log>, ChainError> {
-        let filter = json!([{
-            "fromBlock": quantity(from),
-            "toBlock": quantity(to),
-            "address": hex_text(&token.0),
-            "topics": [hex_text(&transfer_topic()), words(payers), hex_text(&address_word(to_whom))],
-        }]);
-        self.logs_of(&filter, (from, to), |log| {
+        let to_word = hex_text(&address_word(to_whom));
+        let topics = json!([hex_text(&transfer_topic()), words(payers), to_word]);
+        self.logs_of(token, &topics, (from, to), |log| {
             let payer = log.topics.get(1).copied().and_then(word_address);
             paid_in(log, token, to_whom).is_some()
                 && payer.is_some_and(|payer| payers.contains(&payer))
@@ -190,24 +174,27 @@ impl<'client> Node<'client> {
         from: u64,
         to: u64,
     ) -> Result<Vec<Log>, ChainError> {
-        let filter = json!([{
-            "fromBlock": quantity(from),
-            "toBlock": quantity(to),
-            "address": hex_text(&token.0),
-            "topics": [hex_text(&transfer_topic()), null, hex_text(&address_word(to_whom))],
-        }]);
-        self.logs_of(&filter, (from, to), |log| {
+        let to_word = hex_text(&address_word(to_whom));
+        let topics = json!([hex_text(&transfer_topic()), null, to_word]);
+        self.logs_of(token, &topics, (from, to), |log| {
             paid_in(log, token, to_whom).is_some()
         })
     }
 
     fn logs_of(
         &mut self,
-        filter: &Value,
+        token: Address,
+        topics: &Value,
         (from, to): (u64, u64),
         fits: impl Fn(&Log) -> bool,
     ) -> Result<Vec<Log>, ChainError> {
-        let mut logs = logs(&self.ask("eth_getLogs", filter)?)?;
+        let filter = json!([{
+            "fromBlock": quantity(from),
+            "toBlock": quantity(to),
+            "address": hex_text(&token.0),
+            "topics": topics,
+        }]);
+        let mut logs = logs(&self.ask("eth_getLogs", &filter)?)?;
         // Not every node applies the whole filter.
         logs.retain(fits);
         if logs.iter().any(|log| !(from..=to).contains(&log.block)) {

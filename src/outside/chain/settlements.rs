@@ -9,7 +9,7 @@ use crate::domain::time::UnixSeconds;
 use crate::outside::chain::error::ChainError;
 use crate::outside::chain::node::{Block, Node};
 use crate::outside::chain::{
-    Fate, Inquiry, LOG_BLOCKS, SINCE_SLACK_SECONDS, around, block_before, end, newest,
+    Fate, Inquiry, SINCE_SLACK_SECONDS, around, block_before, end, in_parts, newest,
 };
 use crate::sync::lock;
 use crate::x402::onchain::{ExpectedPayment, Log, Mark, Proven, word_address};
@@ -196,7 +196,7 @@ impl Logs {
                 // Of our payers alone: others can write as many logs as they like.
                 let payers: BTreeSet<Address> = some.iter().map(|asked| asked.from).collect();
                 let nonces: BTreeSet<Nonce> = some.iter().map(|asked| asked.nonce).collect();
-                let marks = in_parts(range, |from, to| {
+                let marks = in_parts(range, usize::MAX, |from, to| {
                     node.marks_of(token, (&payers, &nonces), from, to)
                 })?;
                 if marks.is_empty() {
@@ -209,7 +209,7 @@ impl Logs {
                         logs.marks.insert((from, Nonce(nonce)), log);
                     }
                 }
-                let transfers = in_parts(range, |from, to| {
+                let transfers = in_parts(range, usize::MAX, |from, to| {
                     node.transfers_of(token, (&payers, pay_to), from, to)
                 })?;
                 let transfers = transfers.into_iter();
@@ -276,26 +276,4 @@ fn absence(node: &mut Node<'_>, claim: &Claimed) -> Result<Absence, ChainError> 
         Some(receipt) if !receipt.succeeded => Absence::TransactionFailed,
         Some(_) => Absence::OtherTransaction,
     })
-}
-
-/// The logs of a range of blocks, in as few questions as the node allows.
-fn in_parts(
-    (mut from, to): (u64, u64),
-    mut ask: impl FnMut(u64, u64) -> Result<Vec<Log>, ChainError>,
-) -> Result<Vec<Log>, ChainError> {
-    let (mut found, mut blocks) = (Vec::new(), LOG_BLOCKS);
-    while from <= to {
-        let until = to.min(from.saturating_add(blocks - 1));
-        match ask(from, until) {
-            Err(refusal) if refusal.is_about_size() && blocks > 1 => {
-                blocks = blocks.min(until - from + 1).div_ceil(2);
-            }
-            Err(error) => return Err(error),
-            Ok(logs) => {
-                found.extend(logs);
-                from = until + 1;
-            }
-        }
-    }
-    Ok(found)
 }
