@@ -88,6 +88,18 @@ pub struct RequestFacts<'a> {
     pub payment: Option<&'a HeaderValue>,
 }
 
+impl<'a> RequestFacts<'a> {
+    /// Of a request that was not looked up.
+    pub(in crate::http) fn of(request_id: &'a str, payment: Option<&'a HeaderValue>) -> Self {
+        RequestFacts {
+            request_id,
+            pattern: None,
+            accepts_html: false,
+            payment,
+        }
+    }
+}
+
 /// A page that was asked for.
 #[derive(Clone, Debug)]
 pub struct PageAsked {

@@ -123,12 +123,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         let mut pattern = "-";
         let mut reply = match is_full {
             true => {
-                let asked = RequestFacts {
-                    request_id: &request_id,
-                    pattern: None,
-                    accepts_html: false,
-                    payment: payment.as_ref(),
-                };
+                let asked = RequestFacts::of(&request_id, payment.as_ref());
                 (self.hooks.refuse)(&self.state, &Refused::TooManyRequests, &asked)
             }
             false => {
@@ -151,10 +146,8 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         }
         if takes_room(&reply, peer) && !slot.begin(reply.length()).await {
             let asked = RequestFacts {
-                request_id: &request_id,
                 pattern: Some(pattern),
-                accepts_html: false,
-                payment: payment.as_ref(),
+                ..RequestFacts::of(&request_id, payment.as_ref())
             };
             if let Some(ticket) = reply.ticket {
                 (self.hooks.withheld)(self.state.clone(), ticket).await;
@@ -174,11 +167,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             status: reply.status,
             duration: started.elapsed(),
         };
-        (self.hooks.observe)(&self.state, &seen);
-        if self.access_log {
-            log_access(&seen, peer, reply.length(), &request_id);
-        }
-        self.respond(reply, &request_id, slot)
+        self.respond(reply, &seen, peer, &request_id, slot)
     }
 
     /// Answers a request on the plain port beside HTTPS. The connection ends with it.
@@ -192,12 +181,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         let started = Instant::now();
         let request_id = self.request_ids.next();
         let payment = self.payment(request.headers());
-        let asked = RequestFacts {
-            request_id: &request_id,
-            pattern: None,
-            accepts_html: false,
-            payment,
-        };
+        let asked = RequestFacts::of(&request_id, payment);
         let refuse = |refused| (self.hooks.refuse)(&self.state, &refused, &asked);
         let reply = match self.check_head(request) {
             Err(refused) => refuse(refused),
@@ -211,11 +195,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             status: reply.status,
             duration: started.elapsed(),
         };
-        (self.hooks.observe)(&self.state, &seen);
-        if self.access_log {
-            log_access(&seen, peer, reply.length(), &request_id);
-        }
-        self.respond(reply, &request_id, slot)
+        self.respond(reply, &seen, peer, &request_id, slot)
     }
 
     /// Counts a request against the client that a trusted proxy names. `Ok(None)` where it names none, and for the
@@ -402,29 +382,19 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             414 | 431 => Refused::HeadersTooLarge,
             _ => Refused::BadRequest("The request's head is not well-formed HTTP/1.1"),
         };
-        let asked = RequestFacts {
-            request_id: &request_id,
-            pattern: None,
-            accepts_html: false,
-            payment: None,
-        };
+        let asked = RequestFacts::of(&request_id, None);
         let reply = (self.hooks.refuse)(&self.state, &refused, &asked);
-        let status = reply.status;
         let seen = Seen {
             pattern: "-",
             method: "OTHER",
-            status,
+            status: reply.status,
             duration: Duration::ZERO,
         };
-        (self.hooks.observe)(&self.state, &seen);
-        if self.access_log {
-            log_access(&seen, peer, reply.length(), &request_id);
-        }
         let body = reply.body.clone();
-        let (parts, _) = self.respond(reply, &request_id, slot).into_parts();
+        let response = self.respond(reply, &seen, peer, &request_id, slot);
         Explanation {
-            status,
-            headers: parts.headers,
+            status: seen.status,
+            headers: response.into_parts().0.headers,
             body,
         }
     }
@@ -508,7 +478,19 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             .fixed("access-control-max-age", "86400")
     }
 
-    fn respond(&self, reply: Reply, request_id: &str, slot: &Arc<Slot>) -> Response<Content> {
+    /// Counts and logs an answer, and gives it to hyper.
+    fn respond(
+        &self,
+        reply: Reply,
+        seen: &Seen,
+        peer: Peer,
+        request_id: &str,
+        slot: &Arc<Slot>,
+    ) -> Response<Content> {
+        (self.hooks.observe)(&self.state, seen);
+        if self.access_log {
+            log_access(seen, peer, reply.length(), request_id);
+        }
         let status = StatusCode::from_u16(reply.status);
         let (mut headers, content) = reply.content(slot);
         let mut response = Response::new(content);
