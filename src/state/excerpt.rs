@@ -1,8 +1,6 @@
 //! A part of a page as the JSON members under which it is sold. The page itself stays as it is: it is what is cached, and
 //! what a Proof Pack cites.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -75,16 +73,11 @@ pub fn excerpt_goods(
     });
     let tokens = tokens(&text);
     members["markdown"] = text.into();
-    let mut members = serde_json::to_vec(&members)?;
-    // The braces belong to the answer that the members become a part of.
-    members.pop();
-    members.remove(0);
-    Ok(PageGoods {
-        blob: Sha256::digest(&members).into(),
-        members: Arc::new(members),
+    Ok(PageGoods::of(
+        serde_json::to_vec(&members)?,
         content_sha256,
         tokens,
-    })
+    ))
 }
 
 /// What was done to the text.

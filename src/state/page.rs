@@ -1,6 +1,7 @@
 //! A converted page as the JSON members under which it is kept and served (bodies, Context 200): everything in an
 //! answer that does not depend on who buys it.
 
+use std::error::Error;
 use std::io::{BufReader, Read};
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +33,18 @@ pub struct PageGoods {
 }
 
 impl PageGoods {
+    /// Of an object, whose braces belong to the answer that the members become a part of.
+    pub(super) fn of(mut object: Vec<u8>, content_sha256: String, tokens: u64) -> PageGoods {
+        object.pop();
+        object.remove(0);
+        PageGoods {
+            blob: Sha256::digest(&object).into(),
+            members: Arc::new(object),
+            content_sha256,
+            tokens,
+        }
+    }
+
     /// The members as one object.
     pub fn value(&self) -> Result<Value, serde_json::Error> {
         object(&self.members)
@@ -43,9 +56,8 @@ pub fn unfetched_page(
     url: &str,
     html: &str,
     now: UnixSeconds,
-) -> Result<(Page, PageGoods), Box<dyn std::error::Error + Send + Sync>> {
-    let media_type = "text/html; charset=utf-8";
-    unfetched((url, media_type, ContentKind::Html), html, None, now)
+) -> Result<(Page, PageGoods), Box<dyn Error + Send + Sync>> {
+    Ok(unfetched(about_html(url), html, None, None, now)?)
 }
 
 /// A text of a buyer's own, plain or markdown, as a page. `name` is its URI.
@@ -54,26 +66,71 @@ pub fn text_page(
     title: Option<&str>,
     text: &str,
     now: UnixSeconds,
-) -> Result<PageGoods, Box<dyn std::error::Error + Send + Sync>> {
+) -> Result<PageGoods, Box<dyn Error + Send + Sync>> {
     let media_type = "text/markdown; charset=utf-8";
     let about = (name, media_type, ContentKind::Markdown);
-    Ok(unfetched(about, text, title, now)?.1)
+    Ok(unfetched(about, text, title, None, now)?.1)
+}
+
+/// What is to be read of a page of HTML that was not fetched.
+pub fn selected_page(
+    url: &str,
+    html: &str,
+    extent: &Extent,
+    now: UnixSeconds,
+) -> Result<PageGoods, Unfetched> {
+    Ok(unfetched(about_html(url), html, None, Some(extent), now)?.1)
+}
+
+/// Why a page that was not fetched could not be made.
+#[derive(Debug)]
+pub enum Unfetched {
+    Convert(ConvertError),
+    Other(String),
+}
+
+impl From<Unfetched> for Box<dyn Error + Send + Sync> {
+    fn from(error: Unfetched) -> Self {
+        match error {
+            Unfetched::Convert(error) => error.into(),
+            Unfetched::Other(error) => error.into(),
+        }
+    }
+}
+
+fn about_html(url: &str) -> (&str, &str, ContentKind) {
+    (url, "text/html; charset=utf-8", ContentKind::Html)
 }
 
 fn unfetched(
     (url, content_type, kind): (&str, &str, ContentKind),
     text: &str,
     title: Option<&str>,
+    extent: Option<&Extent>,
     now: UnixSeconds,
-) -> Result<(Page, PageGoods), Box<dyn std::error::Error + Send + Sync>> {
+) -> Result<(Page, PageGoods), Unfetched> {
+    let other = |error: &dyn std::fmt::Display| Unfetched::Other(error.to_string());
     let mut converter = Converter::new(Settings {
         kind,
-        url: url.parse()?,
+        url: (url.parse()).map_err(|error: url::ParseError| other(&error))?,
         charset: Some("utf-8".to_owned()),
         full: false,
     });
-    converter.push(text.as_bytes())?;
-    let mut page = converter.finish()?;
+    if let Some(Extent {
+        selectors,
+        comments,
+    }) = extent
+    {
+        let Selectors { include, exclude } = selectors;
+        let narrowing = Narrowing::new(include.as_deref(), exclude.as_deref());
+        converter = converter.narrowed(narrowing.map_err(Unfetched::Other)?);
+        if *comments {
+            converter.include_comments();
+        }
+    }
+    let text_bytes = converter.push(text.as_bytes());
+    let page = text_bytes.and_then(|()| converter.finish());
+    let mut page = page.map_err(Unfetched::Convert)?;
     if let Some(title) = title {
         page.metadata.title = Some(title.to_owned());
     }
@@ -90,57 +147,8 @@ fn unfetched(
         fetched_at: now,
         render: None,
     };
-    let goods = page_goods(&page, &facts)?;
+    let goods = page_goods(&page, &facts).map_err(|error| other(&error))?;
     Ok((page, goods))
-}
-
-/// Why a page that was not fetched could not be made.
-#[derive(Debug)]
-pub enum Unfetched {
-    Convert(ConvertError),
-    Other(String),
-}
-
-/// What is to be read of a page of HTML that was not fetched.
-pub fn selected_page(
-    url: &str,
-    html: &str,
-    extent: &Extent,
-    now: UnixSeconds,
-) -> Result<PageGoods, Unfetched> {
-    let other = |error: &dyn std::fmt::Display| Unfetched::Other(error.to_string());
-    let Selectors { include, exclude } = &extent.selectors;
-    let narrowing = Narrowing::new(include.as_deref(), exclude.as_deref());
-    let mut converter = Converter::new(Settings {
-        kind: ContentKind::Html,
-        url: url
-            .parse()
-            .map_err(|error: url::ParseError| other(&error))?,
-        charset: Some("utf-8".to_owned()),
-        full: false,
-    })
-    .narrowed(narrowing.map_err(Unfetched::Other)?);
-    if extent.comments {
-        converter.include_comments();
-    }
-    converter
-        .push(html.as_bytes())
-        .map_err(Unfetched::Convert)?;
-    let page = converter.finish().map_err(Unfetched::Convert)?;
-    let facts = PageFacts {
-        final_url: url,
-        status: 200,
-        content_type: "text/html; charset=utf-8",
-        kind: ContentKind::Html,
-        source_sha256: Sha256::digest(html).into(),
-        bytes_fetched: html.len() as u64,
-        fetch_time: Duration::ZERO,
-        extract_time: Duration::ZERO,
-        usage: &Usage::default(),
-        fetched_at: now,
-        render: None,
-    };
-    page_goods(&page, &facts).map_err(|error| other(&error))
 }
 
 /// No wall has more tokens: markdown of more characters is not looked at.
@@ -257,7 +265,7 @@ pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde
     let tokens = tokens(&page.markdown);
     let content_sha256 = hex::encode(Sha256::digest(&page.markdown));
     let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    let mut members = serde_json::to_vec(&Members {
+    let members = serde_json::to_vec(&Members {
         rendered: facts.render.map(|render| render.rendered),
         render_ms: facts.render.map(|render| render.render_ms),
         markdown: &page.markdown,
@@ -292,15 +300,7 @@ pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde
         warnings: warnings(page, facts),
         policy: policy(page, facts.usage),
     })?;
-    // The braces belong to the answer that the members become a part of.
-    members.pop();
-    members.remove(0);
-    Ok(PageGoods {
-        blob: Sha256::digest(&members).into(),
-        members: Arc::new(members),
-        content_sha256,
-        tokens,
-    })
+    Ok(PageGoods::of(members, content_sha256, tokens))
 }
 
 /// How well the content was probably separated from the rest of the page: the expected word F1, to two decimal places.
