@@ -265,9 +265,6 @@ impl OrderEmails {
         order: &Order,
         now: UnixSeconds,
     ) -> Result<(), StoreError> {
-        let Some(to) = order.email.clone() else {
-            return Ok(());
-        };
         let again = match order.lead {
             Some(lead) => format!("{}{PAY_PATH}?lead_id={}", self.base_url, LeadId(lead)),
             None => format!("{}{BUNDLE_PATH}", self.base_url),
@@ -280,7 +277,7 @@ impl OrderEmails {
         let subject = "Your payment has failed";
         self.tell(
             tables,
-            (MailKind::OrderNotice, id, to),
+            (MailKind::OrderNotice, id, order.email.clone()),
             (subject, &paragraphs),
             "payment-failed",
             now,
@@ -295,9 +292,6 @@ impl OrderEmails {
         order: &Order,
         now: UnixSeconds,
     ) -> Result<(), StoreError> {
-        let Some(to) = order.email.clone() else {
-            return Ok(());
-        };
         let paragraphs = [
             "You have paid for an Evidence Bundle, and we could not make it: the sources could not be read.".to_owned(),
             "You need not do anything. We will try again or refund you, and write to you in either case. If you have a \
@@ -311,7 +305,7 @@ impl OrderEmails {
         };
         self.tell(
             tables,
-            (MailKind::OrderNotice, id, to),
+            (MailKind::OrderNotice, id, order.email.clone()),
             ("Your report could not be made", &paragraphs),
             &what,
             now,
@@ -326,9 +320,6 @@ impl OrderEmails {
         order: &Order,
         now: UnixSeconds,
     ) -> Result<(), StoreError> {
-        let Some(to) = order.email.clone() else {
-            return Ok(());
-        };
         let sum = match order.amount_total {
             // Only dollars are taken without a doubt; in other currencies the smallest unit may be another.
             Some(cents) if order.currency.eq_ignore_ascii_case("usd") => {
@@ -344,7 +335,7 @@ impl OrderEmails {
         ];
         self.tell(
             tables,
-            (MailKind::OrderNotice, id, to),
+            (MailKind::OrderNotice, id, order.email.clone()),
             ("Your payment was refunded", &paragraphs),
             "refunded",
             now,
@@ -407,26 +398,23 @@ impl OrderEmails {
         what: &str,
         now: UnixSeconds,
     ) -> Result<(), StoreError> {
-        match &self.contact {
-            Some(contact) if is_email(contact) => {
-                let about = (MailKind::OperatorNotice, id, contact.clone());
-                self.tell(tables, about, text, what, now)
-            }
-            _ => Ok(()),
-        }
+        let contact = self.contact.clone().filter(|contact| is_email(contact));
+        let about = (MailKind::OperatorNotice, id, contact);
+        self.tell(tables, about, text, what, now)
     }
 
+    /// Writes to somebody whose address is known.
     fn tell(
         &self,
         tables: &mut Tables<'_>,
-        (kind, id, to): (MailKind, OrderId, String),
+        (kind, id, to): (MailKind, OrderId, Option<String>),
         (subject, paragraphs): (&str, &[String]),
         what: &str,
         now: UnixSeconds,
     ) -> Result<(), StoreError> {
-        if !self.is_on {
+        let Some(to) = to.filter(|_| self.is_on) else {
             return Ok(());
-        }
+        };
         let mut links = vec![(String::new(), format!("Order {id}"))];
         let mut is = ABOUT_YOUR_ORDER;
         if kind == MailKind::OperatorNotice {
