@@ -7,7 +7,7 @@ use crate::api::buyer::{several_quotes, sources, stated_level};
 use crate::api::frame::fresh;
 use crate::api::orders::bundles;
 use crate::api::query::attribution;
-use crate::api::quoted::{add_rendering, payment_json};
+use crate::api::quoted::{add_rendering, offer_json, payment_json};
 use crate::api::{failure, frame, query};
 use crate::app::{App, Shared};
 use crate::domain::amount::Amount;
@@ -326,11 +326,9 @@ pub fn quote_json(app: &App, quote: &Quote) -> Value {
         "next_steps": next_steps(app, product),
     });
     add_rendering(app, &mut body, Some(purchase.render()));
-    let offers: Value = quote
-        .offers
-        .iter()
-        .map(|offer| offer_json(app, offer))
-        .collect();
+    let offers = quote.offers.iter();
+    let offers = offers.map(|offer| offer_json(app, offer.level, None, offer.unavailable));
+    let offers: Value = offers.collect();
     match purchase {
         Purchase::Context(context) => {
             body["recommended_tier"] = context.tier.clone().into();
@@ -370,25 +368,6 @@ fn cache_json(target: &Inspected) -> Value {
         "expires_at": null,
         "last_fetched_at": null,
     })
-}
-
-fn offer_json(app: &App, offer: &LevelOffer) -> Value {
-    let (level, product) = (offer.level, offer.level.product());
-    let policy = product.policy_word();
-    let mut row = json!({
-        product.level_word(): level.name(),
-        "amount": level.price().units().to_string(),
-        "price_usdc": level.price().as_usdc(),
-        policy: level.policy(),
-        "deliverable_now": offer.unavailable.is_none(),
-        "reason": offer.unavailable,
-        "endpoint": product.path(),
-        "accepts": [app.offers.level(level).requirements],
-    });
-    if let Some(reads) = level.reads(app.config.entailment_model) {
-        row["reads"] = reads.into();
-    }
-    row
 }
 
 fn next_steps(app: &App, product: Product) -> Value {

@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 
 use crate::api::frame::fresh;
 use crate::api::orders::bundles::rejected_json;
-use crate::api::quoted::{add_rendering, payment_json};
+use crate::api::quoted::{add_rendering, offer_json, payment_json};
 use crate::api::{failure, query};
 use crate::app::{App, Shared};
-use crate::domain::level::Product;
+use crate::domain::level::{LineItem, Product};
 use crate::domain::refusal::Refusal;
 use crate::domain::schema::ValidationError;
 use crate::flows::quotes::bundles::Listed;
-use crate::flows::quotes::several::{self, Offer, Quote, SeveralRequest};
+use crate::flows::quotes::several::{self, Quote, SeveralRequest};
 use crate::http::{Call, Reply};
 
 /// The parameter that lists pages.
@@ -86,7 +86,10 @@ fn texts(call: &Call, most: usize) -> Result<usize, Refusal> {
 fn quote_json(app: &App, product: Product, quote: &Quote) -> Value {
     let pages = quote.sources.iter();
     let pages = pages.map(|page| json!({"target_url": page.target_url, "cached": page.is_cached}));
-    let offers = quote.offers.iter().map(|offer| offer_json(app, offer));
+    let offers = quote.offers.iter().map(|offer| {
+        let LineItem { level, quantity } = offer.item;
+        offer_json(app, level, Some(quantity), offer.unavailable)
+    });
     let (address, word) = (app.url(product.path()), product.level_word());
     let mut body = json!({
         "status": "success",
@@ -109,25 +112,4 @@ fn quote_json(app: &App, product: Product, quote: &Quote) -> Value {
     // Each level renders as it does for one page.
     add_rendering(app, &mut body, None);
     body
-}
-
-fn offer_json(app: &App, offer: &Offer) -> Value {
-    let (item, level) = (offer.item, offer.item.level);
-    let product = level.product();
-    let mut row = json!({
-        product.level_word(): level.name(),
-        "quantity": item.quantity,
-        "unit_price_usdc": level.price().as_usdc(),
-        "amount": item.price().units().to_string(),
-        "price_usdc": item.price().as_usdc(),
-        product.policy_word(): level.policy(),
-        "deliverable_now": offer.unavailable.is_none(),
-        "reason": offer.unavailable,
-        "endpoint": product.path(),
-        "accepts": [app.offers.item(item).requirements],
-    });
-    if let Some(reads) = level.reads(app.config.entailment_model) {
-        row["reads"] = reads.into();
-    }
-    row
 }
