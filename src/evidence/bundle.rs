@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use crate::domain::time::UnixSeconds;
 use crate::evidence::bundle::compose::compose;
 use crate::evidence::report::Report;
-use crate::evidence::report::canonical::bundle_hash;
+use crate::evidence::report::canonical::{bundle_hash, members};
 
 pub use compose::{BundleReport, CellLine, ClaimKind, ClaimLine, SourceLine};
 use footnotes::Footnote;
@@ -69,11 +69,7 @@ pub fn bundle_report(request: &BundleRequest<'_>, sources: &[BundleSource<'_>]) 
 impl BundleReport {
     /// Its members as JSON.
     pub fn members(&self) -> Map<String, Value> {
-        match serde_json::to_value(self) {
-            Ok(Value::Object(members)) => members,
-            // Plain structs of text and finite numbers: there is no other outcome.
-            _ => Map::new(),
-        }
+        members(self)
     }
 
     pub fn source(&self, id: &str) -> Option<&SourceLine> {

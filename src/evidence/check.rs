@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use crate::domain::time::UnixSeconds;
 use crate::evidence::bundle::decide::BundleLabel;
 use crate::evidence::report::action::AgentAction;
-use crate::evidence::report::canonical::bundle_hash;
+use crate::evidence::report::canonical::{bundle_hash, members};
 use crate::evidence::report::citation::Citation;
 use crate::evidence::report::risks::RiskDetail;
 use crate::evidence::report::{Comparison, Links, Success};
@@ -251,11 +251,7 @@ impl CheckReport {
 
     /// Its members as JSON.
     pub fn members(&self) -> Map<String, Value> {
-        match serde_json::to_value(self) {
-            Ok(Value::Object(members)) => members,
-            // Plain structs of text and finite numbers: there is no other outcome.
-            _ => Map::new(),
-        }
+        members(self)
     }
 
     pub fn source(&self, id: &str) -> Option<&CheckedSource> {

@@ -33,7 +33,7 @@ use serde_json::{Map, Value};
 use crate::domain::closed_set::closed_set;
 use crate::domain::time::UnixSeconds;
 use crate::evidence::report::action::{AgentAction, NextCall};
-use crate::evidence::report::canonical::result_hash;
+use crate::evidence::report::canonical::{members, result_hash};
 use crate::evidence::report::citation::Citation;
 use crate::evidence::report::examine::Examined;
 use crate::evidence::report::facts::Facts;
@@ -307,11 +307,7 @@ impl Report {
 
     /// Its members as JSON.
     pub fn members(&self) -> Map<String, Value> {
-        match serde_json::to_value(self) {
-            Ok(Value::Object(members)) => members,
-            // Plain structs of text and finite numbers: there is no other outcome.
-            _ => Map::new(),
-        }
+        members(self)
     }
 
     pub fn id(&self) -> &str {

@@ -102,7 +102,8 @@ fn asks_how_much(question: &str) -> bool {
         )
 }
 
-fn denies(page: &Page<'_>, text: &str) -> bool {
+/// Whether a text has a negation in the page's language.
+pub(super) fn denies(page: &Page<'_>, text: &str) -> bool {
     let mut lexicon = Lexicon::new(page.language);
     let mut tokens = Vec::new();
     lexicon.read(text, &mut tokens);

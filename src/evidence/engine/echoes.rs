@@ -1,12 +1,10 @@
 //! What a list of findings is spared before it is cited: the same words twice, the header of a table as a statement, and
 //! in other languages than English a denial as support.
 
-use super::abroad::says_less_abroad;
+use super::abroad::{denies, says_less_abroad};
 use crate::evidence::reading::language::Language;
 use crate::evidence::reading::page::Page;
 use crate::evidence::reading::text::plain;
-use crate::evidence::reading::tokens::Lexicon;
-use crate::evidence::reading::words::does;
 use crate::evidence::{Check, Finding, Label, Note, NoteKind, QuestionKind, Stance};
 use crate::markdown::PassageKind;
 
@@ -38,18 +36,10 @@ fn is_denied_abroad(check: &Check, page: &Page<'_>, question: &str) -> bool {
     let Some(best) = check.findings.first() else {
         return false;
     };
-    let denies = |text: &str| {
-        let mut lexicon = Lexicon::new(page.language);
-        let mut tokens = Vec::new();
-        lexicon.read(text, &mut tokens);
-        tokens
-            .iter()
-            .any(|token| lexicon.form(*token).is(does::NEGATION))
-    };
     page.language != Language::English
         && is_statement
         && is_carried
-        && denies(question) != denies(&page.text[best.range.clone()])
+        && denies(page, question) != denies(page, &page.text[best.range.clone()])
 }
 
 fn doubt(check: &mut Check) {

@@ -1,6 +1,7 @@
 //! The one spelling of a JSON value (RFC 8785), so that anyone who has a report can hash it whatever its white space,
 //! escapes and order of members have become on the way.
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
@@ -19,6 +20,15 @@ pub const UNHASHED: [&str; 12] = [
     "ueg_receipt",
     "cache",
 ];
+
+/// A report's members as JSON.
+pub(in crate::evidence) fn members(report: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(report) {
+        Ok(Value::Object(members)) => members,
+        // Plain structs of text and finite numbers: there is no other outcome.
+        _ => Map::new(),
+    }
+}
 
 /// The canonical text; nothing for what is no JSON of its kind, such as an infinite number.
 pub fn canonical(value: &Value) -> Option<Vec<u8>> {
