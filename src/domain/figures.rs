@@ -48,8 +48,11 @@ pub fn capitalized(text: &str) -> String {
 
 /// A count with its thousands apart: `12,000`.
 pub fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut grouped = String::new();
+    grouped_digits(&count.to_string())
+}
+
+pub fn grouped_digits(digits: &str) -> String {
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
         if place > 0 && (digits.len() - place).is_multiple_of(3) {
             grouped.push(',');

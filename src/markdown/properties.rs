@@ -1,6 +1,7 @@
 //! Writes what a page says of a product, an event, a job or a recipe in its structured data, and nowhere in the text that
 //! is kept: a list below the title, under a line that says where it comes from.
 
+use crate::domain::figures::grouped_digits;
 use crate::domain::words;
 
 use super::dates::MONTHS;
@@ -126,14 +127,7 @@ fn says_day(value: &str, says: impl Fn(&str) -> bool) -> bool {
 /// `1299.50` as `1,299.50`.
 fn grouped(amount: &str) -> String {
     let whole = amount.split('.').next().unwrap_or_default();
-    let mut grouped = String::with_capacity(amount.len() + amount.len() / 3);
-    for (at, c) in whole.chars().enumerate() {
-        if at > 0 && (whole.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(c);
-    }
-    grouped + &amount[whole.len()..]
+    grouped_digits(whole) + &amount[whole.len()..]
 }
 
 /// The words of a text in lower case, each with a space behind it; a character of a script without spaces is one.

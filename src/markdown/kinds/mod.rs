@@ -19,6 +19,7 @@ mod xlsx;
 mod xml;
 mod zip;
 
+use crate::domain::figures::grouped;
 use crate::domain::words;
 
 use super::escape::longest_backtick_run;
@@ -51,20 +52,8 @@ pub(super) fn text_page(text: &str, settings: &Settings) -> Result<Page, Convert
 
 /// What stands below a list or a table of which a bound kept something out.
 fn left_out(shown: usize, all: usize, what: &str) -> String {
-    let [shown, all] = [shown, all].map(with_separators);
+    let [shown, all] = [shown, all].map(|count| grouped(count as u64));
     format!("\nShowing the first {shown} of {all} {what}.\n")
-}
-
-fn with_separators(number: usize) -> String {
-    let digits = number.to_string();
-    let mut written = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            written.push(',');
-        }
-        written.push(digit);
-    }
-    written
 }
 
 /// Text in a fence that nothing inside of it ends.
