@@ -268,39 +268,7 @@ impl Tag {
 
     /// Whether the element begins on a line of its own.
     pub(super) fn is_block(self) -> bool {
-        use Tag::*;
-        matches!(
-            self,
-            Division
-                | Section
-                | Article
-                | Main
-                | Navigation
-                | Header
-                | Footer
-                | Aside
-                | Form
-                | Dialog
-                | Button
-                | Paragraph
-                | Heading(_)
-                | Preformatted
-                | Quote
-                | List
-                | OrderedList
-                | Item
-                | DefinitionList
-                | Term
-                | Definition
-                | FigureCaption
-                | Table
-                | TableHead
-                | TableBody
-                | Row
-                | Cell
-                | HeaderCell
-                | Caption
-        )
+        self.rank() > 0
     }
 
     /// Whether everything inside is left out of the text.
@@ -386,8 +354,8 @@ impl Tag {
         matches!(self, Tag::List | Tag::OrderedList)
     }
 
-    /// A small number for the selection's features. Like stands beside like; the numbers are part of the trained
-    /// model.
+    /// A small number for the selection's features; 0 is what is no block. Like stands beside like; the numbers are part
+    /// of the trained model.
     pub(super) fn rank(self) -> u8 {
         match self {
             Tag::Paragraph => 10,
