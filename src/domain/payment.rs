@@ -45,8 +45,6 @@ pub enum Event {
     GoodsKept,
     /// A transient outage blocked the work after verification.
     Outage,
-    /// The work was refused for good: nothing is delivered.
-    Refused,
     /// The credit ran out.
     CreditExpired,
     SettleSucceeded {
@@ -84,12 +82,6 @@ pub enum Event {
 /// What the driver does next, in order, once the new state is on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Ask the facilitator to settle; `first` tells whether a refusal may be definite.
-    Settle {
-        first: bool,
-    },
-    /// Give the answer out.
-    Deliver,
     /// Discard the answer; the buyer gets a new challenge.
     Withhold,
     IssueCredit,
@@ -100,7 +92,7 @@ pub enum Action {
 
 /// The state rule. Unexpected events change nothing.
 pub fn next(state: &State, event: &Event, now: u64) -> (State, Vec<Action>) {
-    use Action::{Deliver, IssueCredit, Reconcile, Settle, VoidCredit, Withhold};
+    use Action::{IssueCredit, Reconcile, VoidCredit, Withhold};
     let settled = |transaction: &String| State::Settled {
         transaction: transaction.clone(),
         at: now,
@@ -110,9 +102,8 @@ pub fn next(state: &State, event: &Event, now: u64) -> (State, Vec<Action>) {
         at: now,
     };
     match (state, event) {
-        (State::New | State::Held, Event::GoodsKept) => (State::Kept, vec![Settle { first: true }]),
+        (State::New | State::Held, Event::GoodsKept) => (State::Kept, vec![]),
         (State::New, Event::Outage) => (State::Held, vec![IssueCredit]),
-        (State::New, Event::Refused) => (State::Released, vec![]),
         (State::Held, Event::CreditExpired) => (State::Released, vec![VoidCredit]),
         (State::New, Event::AnsweredBy { payment }) => (answered(payment), vec![]),
         (State::Held, Event::AnsweredBy { payment }) => (answered(payment), vec![VoidCredit]),
@@ -120,9 +111,9 @@ pub fn next(state: &State, event: &Event, now: u64) -> (State, Vec<Action>) {
         (
             State::Kept | State::Unknown,
             Event::SettleSucceeded { transaction } | Event::ChainUsed { transaction },
-        ) => (settled(transaction), vec![Deliver]),
-        (State::Unknown, Event::OperatorSettled { transaction }) => {
-            (settled(transaction), vec![Deliver])
+        )
+        | (State::Unknown, Event::OperatorSettled { transaction }) => {
+            (settled(transaction), vec![])
         }
         (State::Kept, Event::SettleFailed { reason }) => (
             State::Failed {
@@ -395,7 +386,7 @@ pub fn state_of_words(typed: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::Action::{Deliver, IssueCredit, Reconcile, Settle, VoidCredit, Withhold};
+    use super::Action::{IssueCredit, Reconcile, VoidCredit, Withhold};
     use super::*;
 
     const NOW: u64 = 1_795_000_000;
@@ -417,7 +408,6 @@ mod tests {
         vec![
             Event::GoodsKept,
             Event::Outage,
-            Event::Refused,
             Event::CreditExpired,
             Event::SettleSucceeded {
                 transaction: "0x1".to_owned(),
@@ -444,7 +434,7 @@ mod tests {
     }
 
     /// One row per state: what each event of `events()` leads to; `None` changes nothing.
-    fn check(state: &State, expected: [Option<(State, Vec<Action>)>; 15]) {
+    fn check(state: &State, expected: [Option<(State, Vec<Action>)>; 14]) {
         for (event, expected) in events().into_iter().zip(expected) {
             let expected = expected.unwrap_or_else(|| (state.clone(), vec![]));
             assert_eq!(next(state, &event, NOW), expected, "{state:?} {event:?}");
@@ -454,22 +444,22 @@ mod tests {
     #[test]
     #[rustfmt::skip]
     fn every_state_answers_every_event() {
-        let kept = || Some((State::Kept, vec![Settle { first: true }]));
-        let delivered = || Some((settled(), vec![Deliver]));
+        let kept = || Some((State::Kept, vec![]));
+        let delivered = || Some((settled(), vec![]));
         let unknown = || Some((State::Unknown, vec![Reconcile]));
         let ended = |reason| Some((failed(reason), vec![VoidCredit, Withhold]));
         let answered = |actions| Some((State::Answered { by: PaymentKey([7; 32]), at: NOW }, actions));
         let (canceled, elsewhere, never) = (|| ended("authorization_canceled"), || ended("authorization_used_elsewhere"),
             || ended("authorization_never_used"));
-        check(&State::New, [kept(), Some((State::Held, vec![IssueCredit])), Some((State::Released, vec![])),
+        check(&State::New, [kept(), Some((State::Held, vec![IssueCredit])),
             None, None, None, None, None, None, None, None, None, answered(vec![]), None, None]);
-        check(&State::Held, [kept(), None, None, Some((State::Released, vec![VoidCredit])),
+        check(&State::Held, [kept(), None, Some((State::Released, vec![VoidCredit])),
             None, None, None, None, None, None, None, None, answered(vec![VoidCredit]), None, None]);
-        check(&State::Kept, [None, None, None, None, delivered(),
+        check(&State::Kept, [None, None, None, delivered(),
             Some((failed("insufficient_funds"), vec![VoidCredit, Withhold])),
             Some((State::Unknown, vec![IssueCredit, Reconcile])), unknown(), delivered(), canceled(),
             elsewhere(), never(), None, None, None]);
-        check(&State::Unknown, [None, None, None, None, delivered(), unknown(), unknown(), unknown(), delivered(), canceled(),
+        check(&State::Unknown, [None, None, None, delivered(), unknown(), unknown(), unknown(), delivered(), canceled(),
             elsewhere(), never(), None, delivered(), ended("ended_by_operator")]);
         for end in [settled(), failed("x"), State::Released, State::Answered { by: PaymentKey([7; 32]), at: NOW }] {
             check(&end, std::array::from_fn(|_| None));
@@ -487,7 +477,7 @@ mod tests {
                 .flat_map(|(state, firsts)| {
                     all.iter()
                         .map(move |event| {
-                            let (after, actions) = next(&state, event, NOW);
+                            let (after, _) = next(&state, event, NOW);
                             if matches!(
                                 state,
                                 State::Settled { .. }
@@ -497,14 +487,8 @@ mod tests {
                             ) {
                                 assert_eq!(after, state);
                             }
-                            (
-                                after,
-                                firsts
-                                    + actions
-                                        .iter()
-                                        .filter(|a| **a == Settle { first: true })
-                                        .count(),
-                            )
+                            let is_first = state != State::Kept && after == State::Kept;
+                            (after, firsts + usize::from(is_first))
                         })
                         .collect::<Vec<_>>()
                 })

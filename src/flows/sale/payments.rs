@@ -198,7 +198,6 @@ pub fn apply(
                 let at = now.plus(UNKNOWN_LOOK_SECONDS);
                 tables.schedule_payment(at, key)?;
             }
-            Action::Settle { .. } | Action::Deliver => {}
         }
     }
     match &payment.state {
