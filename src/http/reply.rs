@@ -56,15 +56,9 @@ impl Reply {
         let mut headers = HeaderMap::with_capacity(16);
         headers.insert("content-type", HeaderValue::from_static(content_type));
         Reply {
-            status,
             headers,
             body: body.into(),
-            rest: Vec::new(),
-            pieces: None,
-            is_shared: false,
-            ticket: None,
-            held: None,
-            on_sent: None,
+            ..Reply::empty(status)
         }
     }
 

@@ -168,25 +168,13 @@ fn address(sample: &Sample) -> String {
 
 fn lead(contact: &str, at: u64) -> Lead {
     Lead {
-        product: LeadProduct::Bundle,
-        level: String::new(),
         contact: contact.to_owned(),
-        name: String::new(),
-        target_urls: Vec::new(),
-        question: String::new(),
-        use_case: String::new(),
-        budget_usdc: String::new(),
-        notes: String::new(),
-        source: None,
-        quote: None,
-        status: LeadStatus::New,
-        created_at: at,
-        changed_at: at,
         trail: vec![LeadStep {
             at,
             by: By::Buyer,
             what: WHAT.to_owned(),
         }],
+        ..Lead::of(LeadProduct::Bundle, UnixSeconds(at))
     }
 }
 
