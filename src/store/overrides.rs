@@ -78,23 +78,12 @@ impl Snapshot {
 
 #[cfg(test)]
 mod tests {
-    use redb::backends::InMemoryBackend;
-
     use super::*;
-    use crate::store::Settings;
+    use crate::store::tests::in_memory;
 
     #[tokio::test]
     async fn the_oldest_changes_leave() {
-        let settings = Settings {
-            cache_bytes: 1024 * 1024,
-            pages_bytes_max: 10_000,
-            unpaid_bytes_max: 10_000,
-            unsettled_bytes_max: 10_000,
-            sales_free_bytes_min: 0,
-            free_bytes_min: 0,
-        };
-        let opened = settings.open_on(InMemoryBackend::new());
-        let store = opened.expect("opens").store;
+        let store = in_memory();
         let change = |at: u64| Change {
             at,
             act: "set".to_owned(),

@@ -40,23 +40,12 @@ impl Snapshot {
 
 #[cfg(test)]
 mod tests {
-    use redb::backends::InMemoryBackend;
-
     use super::*;
-    use crate::store::Settings;
+    use crate::store::tests::in_memory;
 
     #[tokio::test]
     async fn an_ended_session_is_known_until_its_cookie_is_long_expired() {
-        let settings = Settings {
-            cache_bytes: 1024 * 1024,
-            pages_bytes_max: 10_000,
-            unpaid_bytes_max: 10_000,
-            unsettled_bytes_max: 10_000,
-            sales_free_bytes_min: 0,
-            free_bytes_min: 0,
-        };
-        let opened = settings.open_on(InMemoryBackend::new());
-        let store = opened.expect("opens").store;
+        let store = in_memory();
         let end = |id: u8, expires_at: u64, now: u64| {
             store.write(move |tables| {
                 tables.end_session([id; 16], expires_at, UnixSeconds(now))?;

@@ -35,6 +35,11 @@ const SETTINGS: Settings = Settings {
 };
 const NOW: UnixSeconds = UnixSeconds(1_795_000_000);
 
+pub(in crate::store) fn in_memory() -> Store {
+    let opened = SETTINGS.open_on(redb::backends::InMemoryBackend::new());
+    opened.expect("opens").store
+}
+
 /// A folder of its own, gone when the test is over.
 struct Folder(PathBuf);
 

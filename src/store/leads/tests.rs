@@ -1,23 +1,8 @@
-use redb::backends::InMemoryBackend;
-
 use super::*;
 use crate::domain::lead::{By, LeadEvent};
-use crate::store::{Settings, Store};
+use crate::store::tests::in_memory;
 
 const NOW: UnixSeconds = UnixSeconds(1_795_000_000);
-
-fn store() -> Store {
-    let settings = Settings {
-        cache_bytes: 1024 * 1024,
-        pages_bytes_max: 10_000,
-        unpaid_bytes_max: 64 * 1024 * 1024,
-        unsettled_bytes_max: 64 * 1024 * 1024,
-        sales_free_bytes_min: 0,
-        free_bytes_min: 0,
-    };
-    let opened = settings.open_on(InMemoryBackend::new());
-    opened.expect("opens").store
-}
 
 fn lead(contact: &str, targets: &[&str], created_at: u64) -> Lead {
     Lead {
@@ -31,7 +16,7 @@ fn lead(contact: &str, targets: &[&str], created_at: u64) -> Lead {
 
 #[tokio::test]
 async fn a_contact_s_open_lead_for_a_bundle_is_found_where_there_is_one_alone() {
-    let store = store();
+    let store = in_memory();
     let found = store.write(|tables| {
         let id = |number| LeadId([number; 16]);
         let mut lost = lead("A@example.com ", &["https://d.example/"], NOW.0 + 3);
@@ -92,7 +77,7 @@ async fn a_contact_s_open_lead_for_a_bundle_is_found_where_there_is_one_alone() 
 
 #[tokio::test]
 async fn the_same_form_is_known_again_until_its_lead_is_deleted() {
-    let store = store();
+    let store = in_memory();
     let seen = store.write(|tables| {
         let (first, second) = (LeadId([1; 16]), LeadId([2; 16]));
         let form = lead(
@@ -130,7 +115,7 @@ async fn the_same_form_is_known_again_until_its_lead_is_deleted() {
 
 #[tokio::test]
 async fn leads_are_found_by_status_and_product() {
-    let store = store();
+    let store = in_memory();
     let written = store.write(|tables| {
         let mut paid = lead("a@example.com", &["https://a.example/"], NOW.0);
         paid.status = LeadStatus::Paid;
