@@ -181,7 +181,7 @@ pub const BOUNDS: &[Held] = &[
         what: "Mails that lead back to an order, asked for by the one who knows its e-mail address and a source",
         place: Tables(&["outbox-1"]),
         bounds: &[Constant("src/flows/orders/order_emails.rs::RECOVERY_PAUSE_SECONDS"), Constant("src/store/outbox.rs::RECOVERY_SECONDS"), Setting("limits.recoveries_per_minute")],
-        at_bound: "One mail for each paid order and pause, kept for a day; nothing is written for who has no order.",
+        at_bound: "One mail for each paid order and pause, kept for a day; nothing is written to anyone without an order.",
         enforced: &["src/flows/orders/order_emails.rs::recovered", "src/store/outbox.rs::due"],
         tests: &["src/store/tests/orders.rs::a_mail_that_leads_back_to_an_order_is_kept_for_a_day",
             "tests/it/orders.rs::who_asks_for_a_lost_delivery_learns_nothing_and_the_buyer_gets_a_mail"],
@@ -206,7 +206,7 @@ pub const BOUNDS: &[Held] = &[
             "tests/it/rates.rs::a_new_payment_beyond_the_limit_is_not_used"],
     },
     Held {
-        what: "Settlements whose end nobody can tell, and those that were given up",
+        what: "Settlements whose outcome is unknown, and those that were given up",
         place: Tables(&["abandoned-settlements-1"]),
         bounds: &[Constant("src/state/unknown.rs::UNKNOWN_OF_PAYER_MAX"), Constant("src/flows/sale/unknown.rs::ABANDON_SECONDS"), Constant("src/flows/sale/unknown.rs::LAST_PERIOD_SECONDS"), Setting("limits.unsettled_mib")],
         at_bound: "Further payments of the payer are not taken. After a day the background gives up, and the answer is dropped; the operator ends the record.",

@@ -215,7 +215,7 @@ pub enum BadJws {
 impl fmt::Display for BadJws {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            BadJws::Form => "It is no JWS in compact form with alg EdDSA and a kid",
+            BadJws::Form => "It is not a JWS in compact form with alg EdDSA and a kid",
             BadJws::Signature => "Its signature is not of the key that it names",
         })
     }

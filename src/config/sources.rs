@@ -389,7 +389,7 @@ pub(in crate::config) fn unknown_credentials(
     };
     found.sort_unstable();
     let told = |(key, what): (String, String)| {
-        let what = format!("{what} belongs to no setting and has no effect");
+        let what = format!("{what} does not belong to a setting and has no effect");
         match suggest::nearest_secret(&key) {
             Some(key) => {
                 let file = key.replace('.', "/");

@@ -360,7 +360,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             .map(|authority| authority.as_str().as_bytes());
         if !stated.into_iter().chain(authority).all(host::is_valid) {
             return Err(Refused::BadRequest(
-                "The Host header, or the host of the address, is no host with an optional port",
+                "The Host header, or the host of the address, is not a host with an optional port",
             ));
         }
         check_transfer_coding(request.headers())

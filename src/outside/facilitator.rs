@@ -96,7 +96,7 @@ impl fmt::Display for SettingsError {
             SettingsError::BaseUrl(text) => {
                 write!(
                     f,
-                    "The facilitator's address {text:?} is no http or https address"
+                    "The facilitator's address {text:?} is not an http or https address"
                 )
             }
             SettingsError::Token => {

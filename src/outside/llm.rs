@@ -192,7 +192,7 @@ impl LlmSettings {
 
     fn completion(&self, bytes: &[u8]) -> Result<Completion, LlmError> {
         let reply: Reply = serde_json::from_slice(bytes)
-            .map_err(|_| LlmError::Garbled("it is no chat completion"))?;
+            .map_err(|_| LlmError::Garbled("it is not a chat completion"))?;
         let choice = reply.choices.into_iter().next();
         let text = choice
             .and_then(|choice| choice.message.content)
@@ -290,8 +290,10 @@ impl std::error::Error for LlmError {}
 impl fmt::Display for SettingsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            SettingsError::BaseUrl => "llm.base_url is no http or https address without a query",
-            SettingsError::Key => "llm.key holds something that no header can carry",
+            SettingsError::BaseUrl => {
+                "llm.base_url is not an http or https address without a query"
+            }
+            SettingsError::Key => "llm.key contains a character that a header cannot carry",
         })
     }
 }

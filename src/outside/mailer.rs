@@ -199,7 +199,7 @@ impl MailerSettings {
 
 fn attached(attachment: &Attachment) -> Result<SinglePart, MailError> {
     let media_type = ContentType::parse(&attachment.media_type)
-        .map_err(|_| refused("its attachment is of no known type"))?;
+        .map_err(|_| refused("its attachment has an unknown media type"))?;
     let part = AttachedPart::new(attachment.name.clone());
     Ok(part.body(attachment.bytes.clone(), media_type))
 }

@@ -51,7 +51,7 @@ pub enum PdfError {
 impl fmt::Display for PdfError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PdfError::NotAReport(why) => write!(f, "this is no report: {why}"),
+            PdfError::NotAReport(why) => write!(f, "this is not a report: {why}"),
             PdfError::TooLong => {
                 f.write_str("the report fills more pages than a document may have")
             }

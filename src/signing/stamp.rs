@@ -127,7 +127,7 @@ impl fmt::Display for StampError {
         f.write_str(match self {
             StampError::Unreadable => "the signature header is missing or cannot be read",
             StampError::Untimely => "the signature is not of now",
-            StampError::Wrong => "no signature fits",
+            StampError::Wrong => "no signature matches",
         })
     }
 }

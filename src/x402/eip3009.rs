@@ -53,7 +53,7 @@ impl fmt::Display for SignatureError {
             SignatureError::HighS => {
                 f.write_str("The signature's s is in the upper half of the order")
             }
-            SignatureError::NoKey => f.write_str("The signature belongs to no key"),
+            SignatureError::NoKey => f.write_str("No key can have made the signature"),
         }
     }
 }

@@ -135,7 +135,7 @@ pub enum Unproven {
 impl fmt::Display for Unproven {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unproven::Form => f.write_str("It is signed in no form that is known here"),
+            Unproven::Form => f.write_str("It is signed in a form that is not supported"),
             Unproven::Signature => f.write_str("Its signature is not of the key that it names"),
             Unproven::Stranger => f.write_str("It is not signed with a key of the seller's"),
             Unproven::Differs(member) => {

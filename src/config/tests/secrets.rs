@@ -264,8 +264,8 @@ fn credentials_that_are_no_secret_are_warned_of() {
     let found = warnings(Some(handed));
     assert_eq!(found.len(), 2, "{found:#?}");
     for (found, expected) in found.iter().zip([
-        "the credential operator_operator_token belongs to no setting and has no effect: operator.token is read from credentials/operator/token",
-        "the credential signing_signing.key belongs to no setting and has no effect: signing.key is read from credentials/signing/key",
+        "the credential operator_operator_token does not belong to a setting and has no effect: operator.token is read from credentials/operator/token",
+        "the credential signing_signing.key does not belong to a setting and has no effect: signing.key is read from credentials/signing/key",
     ]) {
         assert!(found.contains(expected), "{found}");
     }
@@ -281,11 +281,11 @@ fn credentials_that_are_no_secret_are_warned_of() {
     let found = warnings(None);
     assert_eq!(found.len(), 2, "{found:#?}");
     assert!(
-        found[0].contains("credentials/operater/token belongs to no setting"),
+        found[0].contains("credentials/operater/token does not belong to a setting"),
         "{found:#?}"
     );
     assert!(
-        found[1].contains("credentials/operator/operator_token belongs to no setting"),
+        found[1].contains("credentials/operator/operator_token does not belong to a setting"),
         "{found:#?}"
     );
     assert!(

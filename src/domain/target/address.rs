@@ -143,7 +143,7 @@ fn longest_match(table: &[Block], bits: u128) -> AddressVerdict {
         .filter(|block| block.holds(bits))
         .max_by_key(|block| block.length)
         // Both tables hold a block of length 0; refusing is what a lost one would mean.
-        .map_or(Refused("an address of no known kind"), |block| {
+        .map_or(Refused("an address of an unknown kind"), |block| {
             block.verdict
         })
 }

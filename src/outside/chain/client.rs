@@ -75,7 +75,7 @@ impl Client {
 fn result(status: u16, bytes: &[u8]) -> Result<Value, ChainError> {
     let answer: Value = match serde_json::from_slice(bytes) {
         Ok(answer) => answer,
-        Err(_) if status == 200 => return Err(ChainError::Garbled("it is no JSON")),
+        Err(_) if status == 200 => return Err(ChainError::Garbled("it is not JSON")),
         Err(_) => return Err(ChainError::Status(status)),
     };
     match answer {
@@ -91,7 +91,7 @@ fn result(status: u16, bytes: &[u8]) -> Result<Value, ChainError> {
             }
         }
         _ if status != 200 => Err(ChainError::Status(status)),
-        _ => Err(ChainError::Garbled("it is no object")),
+        _ => Err(ChainError::Garbled("it is not an object")),
     }
 }
 

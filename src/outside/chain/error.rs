@@ -13,7 +13,7 @@ pub enum SettingsError {
 
 impl fmt::Display for SettingsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("chain.rpc_url is no http or https address")
+        f.write_str("chain.rpc_url is not an http or https address")
     }
 }
 

@@ -52,7 +52,7 @@ impl fmt::Display for CdpKeyError {
                 "The facilitator's secret is neither 64 bytes in base64 nor a key in PEM"
             }
             CdpKeyError::Pem => {
-                "The facilitator's secret in PEM is no EC key of P-256 with its public half"
+                "The facilitator's secret in PEM is not a P-256 EC key with its public half"
             }
             CdpKeyError::Ed25519 => {
                 "The two halves of the facilitator's Ed25519 secret do not belong together"

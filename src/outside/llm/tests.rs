@@ -91,7 +91,7 @@ async fn nothing_but_a_completion_is_an_answer() {
         b"<html>",
     ] {
         let error = garbled(body).await.expect_err("no answer");
-        assert_eq!(error, LlmError::Garbled("it is no chat completion"));
+        assert_eq!(error, LlmError::Garbled("it is not a chat completion"));
     }
     for body in [
         &b"{\"choices\": []}"[..],

@@ -82,7 +82,7 @@ pub(super) fn request(head: &[u8]) -> Result<Request, BadHead> {
             });
             let number = number.and_then(|text| text.parse().ok());
             if body_bytes
-                .replace(number.ok_or(BadHead("a length that is no number"))?)
+                .replace(number.ok_or(BadHead("a length that is not a number"))?)
                 .is_some()
             {
                 return Err(BadHead("two lengths"));

@@ -135,7 +135,7 @@ pub(super) async fn take(
     if !serialised.href.starts_with("http://") && !serialised.href.starts_with("https://") {
         return Err(Failure::new(
             FailureKind::NotOpened,
-            "the page led to no http address",
+            "the page did not lead to an http address",
         ));
     }
     let picture = match wanted.screenshot {

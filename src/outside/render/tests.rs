@@ -242,7 +242,12 @@ async fn a_page_that_cannot_be_opened_is_told_apart() {
     check_failure("lost", FailureKind::BrowserLost, "gone").await;
     check_failure("garbage", FailureKind::NoBrowser, "did not start").await;
     check_failure("crashes", FailureKind::Crashed, "process ended").await;
-    check_failure("leads-away", FailureKind::NotOpened, "no http address").await;
+    check_failure(
+        "leads-away",
+        FailureKind::NotOpened,
+        "not lead to an http address",
+    )
+    .await;
 }
 
 /// A browser that was killed once held its place to the deadline: its own children had the pipe.

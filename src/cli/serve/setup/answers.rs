@@ -252,7 +252,7 @@ impl Auth {
         ) {
             (Some(key_id), Some(secret)) => Ok(Auth::Cdp { key_id, secret }),
             _ => Err(failed(format_args!(
-                "{} is JSON, but no CDP API key: it has no id and privateKey",
+                "{} is JSON, but not a CDP API key: it has no id and privateKey",
                 path.display()
             ))),
         }
