@@ -230,7 +230,7 @@ pub const BOUNDS: &[Held] = &[
         place: Tables(&["due-1"]),
         bounds: &[Derived("one row for each record and blob")],
         at_bound: "A row goes with what it is of.",
-        enforced: &["src/store/blobs.rs::set_keep", "src/store/quotes.rs::forget_quote"],
+        enforced: &["src/store/blobs.rs::set_keep", "src/store/quotes.rs::sweep_quote"],
         tests: &["src/store/tests/goods.rs::the_bytes_of_a_replaced_page_leave_soon", "src/store/tests/unpaid.rs::quotes_beyond_their_bound_push_out_the_oldest"],
     },
     Held {
