@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use super::markup::Place;
 use super::outline::Role;
-use super::tag::Tag;
+use super::tag::{Name, Tag};
 
 pub(super) use code::{has_language, is_beside_code, is_line_number, language, own_language};
 pub(super) use comments::is_comment;
@@ -309,6 +309,68 @@ fn hides(name: &str, value: &str) -> bool {
         11 => name.eq_ignore_ascii_case("aria-hidden") && value == "true",
         _ => false,
     }
+}
+
+/// A part of tabs, each of which shows a panel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PartOfTabs {
+    List,
+    Tab,
+    Panel,
+}
+
+/// By its role (WAI-ARIA 1.2, 5.4), or as MkDocs makes them.
+pub(super) fn part_of_tabs(name: Name, attributes: &Attributes<'_>) -> Option<PartOfTabs> {
+    const LABEL: Name = Name::new("label");
+    const DIVISION: Name = Name::new("div");
+    static LISTS: Names = Names::new(&["tabbed-labels"]);
+    static PANELS: Names = Names::new(&["tabbed-block"]);
+    match attributes.raw("role").map(str::trim) {
+        Some("tablist") => Some(PartOfTabs::List),
+        Some("tab") => Some(PartOfTabs::Tab),
+        Some("tabpanel") => Some(PartOfTabs::Panel),
+        _ if name == LABEL => {
+            let is_tab = attributes.raw("for")?.starts_with("__tabbed_");
+            is_tab.then_some(PartOfTabs::Tab)
+        }
+        _ if name != DIVISION => None,
+        _ if attributes.has_class(&LISTS) => Some(PartOfTabs::List),
+        _ if attributes.has_class(&PANELS) => Some(PartOfTabs::Panel),
+        _ => None,
+    }
+}
+
+/// What the style of an element says of its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// It does not hold any more: the price before the present one.
+    Struck,
+    Bold,
+    /// Not bold, whatever the element is: documents that were pasted stand in `<b style="font-weight:normal">`.
+    Plain,
+}
+
+pub(super) fn look(attributes: &Attributes<'_>) -> Option<Look> {
+    let mut found = None;
+    for declaration in attributes.raw("style")?.split(';') {
+        let (name, value) = declaration.split_once(':').unwrap_or_default();
+        let (name, value) = (name.trim(), value.trim().to_ascii_lowercase());
+        match name.to_ascii_lowercase().as_str() {
+            "text-decoration" | "text-decoration-line" if value.contains("line-through") => {
+                return Some(Look::Struck);
+            }
+            "font-weight" => {
+                let word = value.split([' ', '!']).next().unwrap_or_default();
+                found = match (word, word.parse()) {
+                    ("bold" | "bolder", _) | (_, Ok(600..=1000u16)) => Some(Look::Bold),
+                    ("normal" | "lighter", _) | (_, Ok(_)) => Some(Look::Plain),
+                    _ => found,
+                };
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// Whether a link in a heading is one to edit or to link to it.

@@ -1,7 +1,7 @@
 //! What an element does to the text in it, and how that is undone when it ends; marks, links and code within a line.
 
-use super::{Builder, Open};
-use crate::markdown::attributes::{self, Attributes, ClassSigns};
+use super::{Builder, Open, SUMMARY};
+use crate::markdown::attributes::{self, Attributes, ClassSigns, Look};
 use crate::markdown::inline::Mark;
 use crate::markdown::links::protected_address;
 use crate::markdown::tag::Tag;
@@ -11,6 +11,8 @@ use crate::markdown::tag::Tag;
 pub(super) enum Effect {
     None,
     Mark(Mark),
+    /// A mark that the element's style makes, not its name.
+    Styled(Mark),
     Code,
     /// Where its text began, and whether it leads to another place on the same page.
     Link {
@@ -30,6 +32,8 @@ pub(super) enum Effect {
     MathPart,
     /// Text above or below the line.
     Raised,
+    /// What a tab shows.
+    Panel,
     /// A pronunciation in brackets that the page does not have.
     Bracket,
     Skip,
@@ -100,6 +104,14 @@ impl Builder {
                 }
             }
             _ if !self.full && self.is_left_out(tag, attributes, class) => Effect::Skip,
+            Tag::Inline => match attributes::look(attributes) {
+                Some(Look::Struck) => self.begin_styled(Mark::Strike),
+                Some(Look::Bold) => self.begin_styled(Mark::Strong),
+                // Its end tag must not end the styled element around it.
+                _ if self.styled > 0 => Effect::None,
+                _ => return false,
+            },
+            Tag::Strong if attributes::look(attributes) == Some(Look::Plain) => Effect::None,
             Tag::Strong => self.begin_mark(Mark::Strong),
             Tag::Emphasis => self.begin_mark(Mark::Emphasis),
             Tag::Strike => self.begin_mark(Mark::Strike),
@@ -179,6 +191,23 @@ impl Builder {
         Effect::Mark(mark)
     }
 
+    /// A heading in a summary is bold enough.
+    pub(super) fn end_bold_summary(&mut self, tag: Tag) {
+        if matches!(tag, Tag::Heading(_))
+            && let Some(last) = self.open.last_mut().filter(|open| open.name == SUMMARY)
+        {
+            let effect = std::mem::replace(&mut last.effect, Effect::None);
+            self.undo(effect);
+        }
+    }
+
+    /// Elements without a meaning of their own are not followed, but for what stands in one of these.
+    pub(super) fn begin_styled(&mut self, mark: Mark) -> Effect {
+        self.styled += 1;
+        self.writer.begin(mark);
+        Effect::Styled(mark)
+    }
+
     fn begin_anchor(&mut self, attributes: &Attributes<'_>) -> Effect {
         let (text, plain) = self.writer.position();
         let mut href = attributes.get("href").unwrap_or_default();
@@ -241,6 +270,10 @@ impl Builder {
         match effect {
             Effect::None => {}
             Effect::Mark(mark) => self.writer.end(mark),
+            Effect::Styled(mark) => {
+                self.styled -= 1;
+                self.writer.end(mark);
+            }
             Effect::Code => self.writer.end_code(),
             Effect::Quotation => self.writer.text("”"),
             Effect::Link {
@@ -249,6 +282,7 @@ impl Builder {
                 is_fragment,
             } => self.end_anchor(text, plain, is_fragment),
             Effect::Raised => self.end_raised(),
+            Effect::Panel => self.end_panel(),
             Effect::Bracket => self.writer.text(")"),
             Effect::Skip => {
                 self.skipping = None;

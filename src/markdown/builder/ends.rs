@@ -36,9 +36,14 @@ impl Builder {
         self.close_alone(at);
     }
 
+    /// Whether elements without a meaning of their own are known while they are open.
+    fn follows_inline(&self) -> bool {
+        (self.styled > 0 && self.preformatted.is_none()) || self.is_in_formula()
+    }
+
     /// The position of the open element that an end tag ends.
     pub(super) fn matching_open(&self, name: Name, tag: Tag) -> Option<usize> {
-        if tag.is_void() || (tag == Tag::Inline && !self.is_in_formula()) {
+        if tag.is_void() || (tag == Tag::Inline && !self.follows_inline()) {
             return None;
         }
         let is_asked = |open: &Open| match (tag, open.tag) {

@@ -156,7 +156,7 @@ impl Builder {
             facts.has_code |= is_small_code;
             facts.arranges |= !heads_cell && !is_small_code && kind != Kind::Paragraph;
         }
-        self.outline.blocks.push(Block {
+        let block = Block {
             kind,
             node,
             text: finished.text,
@@ -164,7 +164,11 @@ impl Builder {
             link_words: finished.link_words,
             is_byline,
             counts: finished.counts,
-        });
+        };
+        if self.repeats_panel_name(&block) {
+            self.outline.blocks.pop();
+        }
+        self.outline.blocks.push(block);
     }
 
     fn finish_text(&mut self) -> (Option<Finished>, Kind) {

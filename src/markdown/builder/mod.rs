@@ -19,6 +19,7 @@ mod raised;
 mod seams;
 mod skipped;
 mod spoken;
+mod tabs;
 mod tex;
 pub(super) mod voices;
 
@@ -36,6 +37,8 @@ use super::select::names::Names;
 use super::shortcodes;
 use super::tag::{Name, Tag};
 use effects::Effect;
+
+const SUMMARY: Name = Name::new("summary");
 
 /// How deep elements may nest before the rest is read flat. Browsers draw the line at the same depth.
 const DEPTH_MAX: usize = 512;
@@ -71,6 +74,7 @@ pub(super) struct Builder {
     voices: voices::Voices,
     seams: seams::Seams,
     spoken: spoken::Spoken,
+    tabs: tabs::Tabs,
     /// The open text above or below the line.
     raised: Option<raised::Raised>,
     /// The open table of contents.
@@ -79,6 +83,8 @@ pub(super) struct Builder {
     item_label: Option<String>,
     /// The block being read holds the name of an author or a date.
     is_byline: bool,
+    /// Open elements whose style marks their text.
+    styled: u32,
 }
 
 /// An open element.
@@ -147,10 +153,12 @@ impl Builder {
             voices: voices::Voices::default(),
             seams: seams::Seams::default(),
             spoken: spoken::Spoken::default(),
+            tabs: tabs::Tabs::default(),
             raised: None,
             item_label: None,
             contents: None,
             is_byline: false,
+            styled: 0,
         }
     }
 
@@ -162,6 +170,7 @@ impl Builder {
         closes_itself: bool,
         attributes: &Attributes<'_>,
     ) {
+        self.begin_tab(name, attributes);
         if self.skipping.is_some() && self.start_skipped(name, tag, closes_itself) {
             if tag == Tag::Source {
                 self.source_of_player(attributes);
@@ -205,6 +214,7 @@ impl Builder {
     }
 
     pub(super) fn end(&mut self, name: Name, tag: Tag) {
+        self.end_tab(name);
         if self.skipping.is_some() && self.end_skipped(name, tag) {
             return;
         }
@@ -224,6 +234,7 @@ impl Builder {
 
     /// The text of a whole text node, entities decoded.
     pub(super) fn text(&mut self, text: &str) {
+        self.tab_text(text);
         match (&self.skipping, &self.preformatted) {
             (Some(tag), _) => {
                 self.collected.skipped_text(*tag, text);
@@ -323,6 +334,7 @@ impl Builder {
             self.end_implied(tag);
             self.cut(false);
             self.begin_implied(tag);
+            self.end_bold_summary(tag);
         } else if tag == Tag::Anchor {
             self.end_open_anchor();
         }
@@ -361,7 +373,9 @@ impl Builder {
             if !self.full && open.effect == Effect::None {
                 if signs.is_contents || attributes::is_contents(attributes) {
                     self.begin_contents();
-                } else if signs.is_note_title && !matches!(tag, Tag::Heading(_)) {
+                } else if (signs.is_note_title || name == SUMMARY)
+                    && !matches!(tag, Tag::Heading(_))
+                {
                     open.effect = self.begin_mark(Mark::Strong);
                 }
             }
@@ -386,7 +400,11 @@ impl Builder {
             self.skipping = Some(tag);
             self.skipped.clear();
         }
+        let is_panel = is_block && open.effect == Effect::None;
         self.open.push(open);
+        if is_panel {
+            self.begin_panel(name, attributes);
+        }
     }
 
     /// What stands in a comment, with its end mark.

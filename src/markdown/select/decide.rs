@@ -11,6 +11,7 @@ use super::comments;
 use super::hints::Hints;
 use super::images;
 use super::long;
+use super::note_titles;
 use super::notes;
 use super::orphans;
 use super::promotions;
@@ -82,6 +83,7 @@ pub(super) fn decide(
     images::keep_captions(outline, &mut is_kept);
     drop_consent(outline, &mut is_kept);
     promotions::drop_promotions(outline, &mut is_kept);
+    note_titles::keep_note_titles(outline, &mut is_kept);
     if !is_whole {
         orphans::drop_orphans(outline, &mut is_kept);
     }

@@ -15,6 +15,7 @@ mod images;
 mod long;
 pub(super) mod model;
 pub(super) mod names;
+mod note_titles;
 mod notes;
 mod orphans;
 mod promotions;

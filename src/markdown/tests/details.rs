@@ -326,3 +326,85 @@ fn players_between_the_text_are_kept() {
         "",
     );
 }
+
+/// A price that a style struck out read as one more price: "3 2 euros".
+#[test]
+fn styles_that_say_something_are_read() {
+    check_main(
+        "<p>Students pay <span style='color: red; TEXT-DECORATION: line-through'>3</span> 2 euros.</p>",
+        "Students pay ~~3~~ 2 euros.",
+    );
+    check_main(
+        "<p>It is <span style='font-weight:700'>not <span>free</span> of</span> <span>charge</span> \
+         <font style='font-weight: bold !important'>today</font>.</p>",
+        "It is **not free of** charge **today**.",
+    );
+    check_main(
+        "<p><b style='font-weight:normal'>It was <span style='font-weight: 400'>pasted</span> from a \
+         <b>document</b>.</b></p>",
+        "It was pasted from a **document**.",
+    );
+    // The end tag of a styled element is missing.
+    check_main(
+        "<p>It <span style='font-weight:bold'>is</p><p>here</span> now.</p>",
+        "It **is**\n\nhere now.",
+    );
+}
+
+#[test]
+fn the_title_of_what_can_be_opened_is_bold() {
+    check_main(
+        "<details><summary>When does it close?</summary><p>The museum closes at six in the evening.</p></details>\
+         <details><summary><h3>Which quay is it?</h3></summary><p>It is the quay in the south.</p></details>",
+        "**When does it close?**\n\nThe museum closes at six in the evening.\n\n### Which quay is it?\n\n\
+         It is the quay in the south.",
+    );
+}
+
+/// The commands for three systems stood below each other, and nobody could tell which was for which.
+#[test]
+fn panels_begin_with_the_names_of_their_tabs() {
+    let panels = |attributes: [&str; 2], first: &str| {
+        format!(
+            "<div role=tabpanel {}>{first}<p>The quay is open from six to ten.</p></div>\
+             <div role=tabpanel {}><p>The quay is open from nine to four.</p></div>",
+            attributes[0], attributes[1]
+        )
+    };
+    let tabs = "<div role=tablist><button role=tab id=s aria-controls=a>Summer</button>\
+                <button role=tab id=w aria-controls=b><span>Winter</span></button></div>";
+    let (summer, winter) = (
+        "The quay is open from six to ten.",
+        "The quay is open from nine to four.",
+    );
+    let named = format!("**Summer**\n\n{summer}\n\n**Winter**\n\n{winter}");
+    check_main(&format!("{tabs}{}", panels(["", ""], "")), &named);
+    check_main(&format!("{tabs}{}", panels(["", "hidden"], "")), &named);
+    check_main(
+        &format!("{tabs}{}", panels(["aria-labelledby=w", "id=a"], "")),
+        &format!("**Winter**\n\n{summer}\n\n**Summer**\n\n{winter}"),
+    );
+    // As shops do: the panel has its name as its heading.
+    check_main(
+        &format!("{tabs}{}", panels(["", ""], "<h2>Summer</h2>")),
+        &format!("## Summer\n\n{summer}\n\n**Winter**\n\n{winter}"),
+    );
+    // As MkDocs does.
+    check_main(
+        &format!(
+            "<div class=tabbed-labels><label for=__tabbed_1_1>Summer</label><label for=__tabbed_1_2>Winter</label></div>\
+             <div class=tabbed-content><div class=tabbed-block><p>{summer}</p></div>\
+             <div class=tabbed-block><p>{winter}</p></div></div>"
+        ),
+        &format!("Summer Winter\n\n{named}"),
+    );
+}
+
+#[test]
+fn panels_without_text_have_no_name() {
+    let page = full_page(
+        "<div role=tablist><a role=tab>One</a> <a role=tab>Two</a></div>\
+         <div role=tabpanel></div><div role=tabpanel><p>Text</p></div><div role=tabpanel><p>More</p></div>",
+    );
+    assert_eq!(page.markdown, "One Two\n\n**Two**\n\nText\n\nMore\n");
+}
