@@ -464,6 +464,14 @@ pub const BOUNDS: &[Held] = &[
         tests: &["src/markdown/kinds/zip.rs::bombs_are_bounded", "src/markdown/kinds/inflate.rs::blocks_that_hold_nothing_are_given_up", "src/markdown/kinds/xlsx.rs::space_in_shared_texts_counts", "src/markdown/kinds/pdf/tests.rs::look_ups_are_counted_by_what_they_pass_over", "src/outside/web/tests/bodies.rs::a_body_that_decodes_to_nothing_is_stopped", "tests/it/limits.rs::one_buyer_does_not_take_all_places", "tests/it/limits.rs::one_slow_domain_does_not_take_all_places", "src/outside/call.rs::a_holder_takes_its_share_and_no_more"],
     },
     Held {
+        what: "The work on one page or document of any kind: reading, selection, checks and writing",
+        place: Calls,
+        bounds: &[Constant("src/markdown/work.rs::WORK_TIME_MAX"), Constant("src/markdown/mod.rs::PAGE_BYTES_MAX"), Derived("the time that the conversion's own thread computes, so that a busy machine refuses nothing; the slowest of 600 pages made to cost time takes a twentieth of it")],
+        at_bound: "The page is refused as too complex (content_too_large) and not charged. A conversion that computes for more than 5 seconds is logged as a warning.",
+        enforced: &["src/markdown/work.rs::look", "src/outside/web.rs::fetch", "src/outside/web/conversion.rs::SLOW"],
+        tests: &["src/markdown/tests/bounds.rs::no_kind_of_page_takes_longer_than_it_may", "src/markdown/tests/bounds.rs::each_pass_over_a_page_looks_at_the_time", "src/markdown/kinds/inflate.rs::blocks_of_a_few_bytes_are_read", "src/outside/web/conversion.rs::a_slow_conversion_is_logged_and_no_other"],
+    },
+    Held {
         what: "Pages that are opened in the browser, and those that wait for a place",
         place: Calls,
         bounds: &[Setting("render.at_once_max"), Setting("render.seconds_max"), Constant("src/outside/render/mod.rs::HARD_END"), Constant("src/outside/render/mod.rs::OF_PAYER_MAX"), Constant("src/outside/render/mod.rs::QUEUE_TIME_MAX")],

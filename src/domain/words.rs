@@ -15,6 +15,31 @@ pub fn folded(text: &str) -> String {
     folded
 }
 
+/// Text as one line of a title, a name or a description shows it: every run of white space as one space, without control
+/// characters and without those that nobody sees.
+pub fn visible_line(text: &str) -> String {
+    match text.contains(|c: char| c.is_control() || is_unseen(c)) {
+        false => folded(text),
+        true => {
+            let spaced = text.chars().map(|c| match c.is_control() {
+                true => ' ',
+                false => c,
+            });
+            folded(&spaced.filter(|c| !is_unseen(*c)).collect::<String>())
+        }
+    }
+}
+
+/// Whether a character shows nothing and hides or reorders what stands beside it: `exe.fdp` reads `exe.pdf` behind one.
+/// Joiners and single marks of direction are none: Persian, Hindi and Hebrew are written with them.
+pub fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+    )
+}
+
 /// Words of a text: each character of a script without spaces, each run of other letters and digits that touches one,
 /// and whatever else stands between spaces.
 pub fn count(text: &str) -> usize {
@@ -134,6 +159,21 @@ pub fn is_unspaced(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_shows_what_stands_in_it() {
+        let check = |text: &str, expected: &str| assert_eq!(visible_line(text), expected);
+        check(" a\n\t b ", "a b");
+        check("abc\u{202e}fdp", "abcfdp");
+        check("\u{2066}a\u{2069}\u{feff} b\u{200b}c\u{ad}d", "a bcd");
+        check("a\u{1b}[1mb\u{7}", "a [1mb");
+        check("A\u{e0049}\u{e0067} B", "A B");
+        // As Persian, Hebrew and families are written.
+        check(
+            "می\u{200c}خواهم \u{200f}שלום 👩\u{200d}👧",
+            "می\u{200c}خواهم \u{200f}שלום 👩\u{200d}👧",
+        );
+    }
 
     #[test]
     fn words_are_counted_in_every_script() {

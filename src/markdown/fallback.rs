@@ -60,7 +60,7 @@ pub(super) fn find(
             full: selector.full || source != ContentSource::Noscript,
             ..*selector
         };
-        let outline = outline(&html, links, selector.full, selector.model)?;
+        let outline = outline(&html, links, &selector)?;
         let selected = selector.select(&outline);
         let kept = selected.blocks;
         let found = Found {
@@ -77,13 +77,10 @@ pub(super) fn find(
     Ok(None)
 }
 
-fn outline(
-    html: &str,
-    links: &Links,
-    full: bool,
-    model: &Arc<Model>,
-) -> Result<Outline, ConvertError> {
-    let mut reader = Reader::new(Builder::new(links.clone(), full, Arc::clone(model)));
+fn outline(html: &str, links: &Links, selector: &Selector<'_>) -> Result<Outline, ConvertError> {
+    let model = Arc::clone(selector.model);
+    let builder = Builder::new(links.clone(), selector.full, model).sharing(selector.work);
+    let mut reader = Reader::new(builder);
     reader.read(html)?;
     Ok(reader.finish()?.finish().0)
 }
@@ -99,7 +96,7 @@ pub(super) fn thread(
     if words >= WORDS_FEW || collected.noscript.is_empty() {
         return Ok(None);
     }
-    let mut builder = Builder::new(links.clone(), false, Arc::clone(model));
+    let mut builder = Builder::new(links.clone(), false, Arc::clone(model)).sharing(&own.work);
     builder.is_training = true;
     let mut reader = Reader::new(builder);
     reader.read(&collected.noscript)?;

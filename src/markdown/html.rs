@@ -34,11 +34,14 @@ pub(super) fn html_page(
     may_look_elsewhere: bool,
 ) -> Result<Page, ConvertError> {
     let (mut own, collected, links) = builder.finish();
+    let work = own.work.clone();
+    work.look();
     let selector = Selector {
         full: settings.full,
         hints: &collected.hints(&settings.url),
         model,
         include_comments,
+        work: &work,
     };
     let Selected {
         blocks: mut own_kept,
@@ -79,6 +82,7 @@ pub(super) fn html_page(
     if words == 0 {
         return Err(walls::found(&evidence).map_or(ConvertError::Empty, ConvertError::Walled));
     }
+    work.look();
     let headings = kept_headings(outline, kept);
     let first_heading = headings.first().map(|heading| heading.text.as_str());
     let mut warnings = warnings::of_page(&warnings::Facts {
@@ -92,6 +96,7 @@ pub(super) fn html_page(
         outline: &own,
         first_heading,
     });
+    work.look();
     let unshown = Unshown {
         description: &collected.description().unwrap_or_default(),
         hidden: &collected.hidden,
@@ -110,6 +115,7 @@ pub(super) fn html_page(
     if is_plain && confidence.is_some_and(|confidence| confidence < CONFIDENCE_LOW) {
         warnings.push(Warning::LowConfidence);
     }
+    work.look();
     let mut page = Page {
         metadata: collected.decide(&links, &own, first_heading),
         source,
@@ -126,9 +132,11 @@ pub(super) fn html_page(
         None => (&mut own, &own_kept),
     };
     outline.links = Vec::new();
+    work.look();
     let rendered = render(outline, kept).map_err(|_| ConvertError::OutOfMemory)?;
     page.markdown = rendered.markdown;
     page.passages = rendered.passages;
+    work.look();
     evidence.markdown = &page.markdown;
     evidence.title = page.metadata.title.as_deref();
     page.wall = walls::found(&evidence);

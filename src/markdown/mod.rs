@@ -34,6 +34,7 @@ mod tag;
 mod title;
 mod walls;
 mod warnings;
+mod work;
 
 #[cfg(test)]
 mod round_trip;
@@ -42,10 +43,12 @@ mod tests;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use encoding_rs::Encoding;
 use url::Url;
 
+use crate::domain::words::{is_unseen, visible_line};
 use builder::Builder;
 use charset::Decoding;
 use html::html_page;
@@ -69,6 +72,8 @@ pub use page::{ContentSource, ConvertError, Heading, Link, Metadata, Page};
 pub use passages::{Passage, PassageKind};
 pub use walls::{WALL_BYTES_MAX, Wall, of_markdown as wall_of_markdown};
 pub use warnings::Warning;
+pub use work::WORK_TIME_MAX;
+use work::{Work, within_time};
 
 /// The most decoded bytes of a page that are converted (specification section 8).
 pub const PAGE_BYTES_MAX: u64 = 5_242_880;
@@ -103,6 +108,7 @@ pub struct Converter {
     narrowing: Option<Narrowing>,
     bytes: u64,
     stage: Stage,
+    work: Work,
 }
 
 /// How far the reading of a page has come.
@@ -144,7 +150,21 @@ impl Converter {
                 bytes: Vec::new(),
                 is_text: false,
             },
+            work: Work::default(),
         }
+    }
+
+    /// Ends the conversion as [`ConvertError::TooComplex`] once this thread has computed for [`WORK_TIME_MAX`] longer than
+    /// now. The clock tells how long it has. Before the first byte.
+    #[must_use]
+    pub fn timed(self, clock: impl Fn() -> Duration + 'static) -> Self {
+        self.sharing(&Work::new(clock))
+    }
+
+    /// Spends the time of the conversion that this one is a part of.
+    fn sharing(mut self, work: &Work) -> Self {
+        self.work = work.clone();
+        self
     }
 
     /// Keeps the comments under an article, which are left out otherwise. Before the last byte.
@@ -168,7 +188,7 @@ impl Converter {
         let result = if self.bytes > PAGE_BYTES_MAX {
             Err(ConvertError::TooLarge)
         } else {
-            self.take(chunk)
+            within_time(|| self.take(chunk)).unwrap_or_else(|spent| Err(spent.into()))
         };
         if let Err(error) = result {
             self.stage = Stage::Failed(error);
@@ -177,7 +197,11 @@ impl Converter {
     }
 
     /// The page, once all of its bytes are pushed.
-    pub fn finish(mut self) -> Result<Page, ConvertError> {
+    pub fn finish(self) -> Result<Page, ConvertError> {
+        within_time(|| self.converted())?
+    }
+
+    fn converted(mut self) -> Result<Page, ConvertError> {
         let selects = self.narrowing.as_ref().is_some_and(Narrowing::selects);
         if selects && self.settings.kind != ContentKind::Html {
             return Err(ConvertError::SelectorUnmatched);
@@ -194,7 +218,7 @@ impl Converter {
                 self.include_comments,
                 !selects,
             )?,
-            Sink::Text(text) => kinds::text_page(&text, &self.settings)?,
+            Sink::Text(text) => kinds::text_page(&text, &self.settings, &self.work)?,
         };
         if was_guessed {
             page.warnings.push(Warning::CharsetGuessed);
@@ -209,19 +233,16 @@ impl Converter {
             Stage::Reading { .. } => unreachable!("what is packed waits to be whole"),
         };
         let document = match self.settings.kind.row().convert {
-            Convert::Bytes(convert) => return convert(bytes, &self.settings),
-            Convert::Document(convert) => convert(bytes)?,
+            Convert::Bytes(convert) => return convert(bytes, &self.settings, &self.work),
+            Convert::Document(convert) => convert(bytes, &self.work)?,
             Convert::Streamed | Convert::Text(_) => return Err(ConvertError::NotText),
         };
         let settings = Settings {
             full: true,
             ..self.settings
         };
-        let builder = Builder::new(
-            Links::new(settings.url.clone()),
-            true,
-            Arc::clone(&self.model),
-        );
+        let links = Links::new(settings.url.clone());
+        let builder = Builder::new(links, true, Arc::clone(&self.model)).sharing(&self.work);
         let mut reader = Reader::new(builder);
         reader.read(&document.html)?;
         let mut page = html_page(reader.finish()?, &settings, &self.model, false, false)?;
@@ -286,7 +307,7 @@ impl Converter {
             (&sink, &self.narrowing, self.settings.kind)
         {
             let mut reader = self.reader();
-            reader.read(&narrowing.narrowed(html)?)?;
+            reader.read(&narrowing.narrowed(html, &self.work)?)?;
             sink = Sink::Html(Box::new(reader));
         }
         Ok((sink, was_guessed))
@@ -328,7 +349,8 @@ impl Converter {
 
     fn reader(&self) -> Reader {
         let links = Links::new(self.settings.url.clone());
-        let mut builder = Builder::new(links, self.settings.full, Arc::clone(&self.model));
+        let mut builder =
+            Builder::new(links, self.settings.full, Arc::clone(&self.model)).sharing(&self.work);
         builder.is_training = self.is_training;
         Reader::new(builder)
     }
@@ -398,12 +420,21 @@ pub fn has_text(markdown: &str) -> bool {
     markdown.contains(is_seen)
 }
 
-/// A page of any kind that has text; no other is given.
-fn with_text(page: Page) -> Result<Page, ConvertError> {
-    match has_text(&page.markdown) {
-        true => Ok(page),
-        false => Err(ConvertError::Empty),
+/// A page of any kind that has text; no other is given. What is shown of it beside its text holds nothing that nobody sees.
+fn with_text(mut page: Page) -> Result<Page, ConvertError> {
+    if !has_text(&page.markdown) {
+        return Err(ConvertError::Empty);
     }
+    page.metadata = page.metadata.visible();
+    let links = page.links.iter_mut().map(|link| &mut link.text);
+    let headings = page.headings.iter_mut().map(|heading| &mut heading.text);
+    for text in links.chain(headings) {
+        if text.contains(|c: char| c.is_control() || is_unseen(c)) {
+            *text = visible_line(text);
+        }
+    }
+    page.headings.retain(|heading| !heading.text.is_empty());
+    Ok(page)
 }
 
 fn top_level_domain(url: &Url) -> Option<&str> {

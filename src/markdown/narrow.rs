@@ -12,6 +12,7 @@ use lol_html::{
     Selector, Settings,
 };
 
+use super::work::Work;
 use super::{ConvertError, PAGE_BYTES_MAX};
 
 /// What the rewriter may hold of a page at once.
@@ -58,22 +59,23 @@ impl Narrowing {
     }
 
     /// The HTML of what is read, with the page's own head for its metadata.
-    pub(super) fn narrowed(&self, html: &str) -> Result<String, ConvertError> {
-        let (html, found) = self.mark(html)?;
+    pub(super) fn narrowed(&self, html: &str, work: &Work) -> Result<String, ConvertError> {
+        let (html, found) = self.mark(html, work)?;
         match self.include {
             None => Ok(html),
             Some(_) if found == 0 => Err(ConvertError::SelectorUnmatched),
-            Some(_) => only_marked(&html),
+            Some(_) => only_marked(&html, work),
         }
     }
 
     /// Without what is excluded and with marks on what is included, and how many of these there are.
-    fn mark(&self, html: &str) -> Result<(String, usize), ConvertError> {
+    fn mark(&self, html: &str, work: &Work) -> Result<(String, usize), ConvertError> {
         let found = Rc::new(Cell::new(0));
         let all = selector("*");
         let mut settings = settings().append_element_content_handler((
             Cow::Borrowed(&all),
             ElementContentHandlers::default().element(|element: &mut Element<'_, '_>| {
+                work.step();
                 // SECURITY: a page must not select itself.
                 element.remove_attribute(MARK);
                 Ok(())
@@ -107,7 +109,7 @@ impl Narrowing {
 }
 
 /// The marked elements with all that is in them, and the head.
-fn only_marked(html: &str) -> Result<String, ConvertError> {
+fn only_marked(html: &str, work: &Work) -> Result<String, ConvertError> {
     let (is_kept, has_text) = (Rc::new(Cell::new(false)), Rc::new(Cell::new(false)));
     let keep = |kept: &Rc<Cell<bool>>| {
         let kept = Rc::clone(kept);
@@ -127,6 +129,7 @@ fn only_marked(html: &str) -> Result<String, ConvertError> {
         [MARKED, IN_MARKED, "head", "head *", "*"].map(selector);
     let of_all = Rc::clone(&is_kept);
     let drop_others = move |element: &mut Element<'_, '_>| -> HandlerResult {
+        work.step();
         if of_all.replace(false) {
             // What was apart stays apart.
             if element.has_attribute(MARK) && element.can_have_content() {

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::counts::Counts;
 use super::tag::Tag;
+use super::work::Work;
 
 /// An index into [`Outline::nodes`]; 0 is the page itself.
 pub(super) type NodeId = u32;
@@ -35,6 +36,8 @@ pub(super) struct Outline {
     pub(super) loose: Vec<(usize, Said)>,
     /// For training only: the numbers of the names on each node.
     pub(super) bins: Vec<(NodeId, Vec<u16>)>,
+    /// Of the conversion that it is a part of.
+    pub(super) work: Work,
 }
 
 /// The names of an element, weighed. Weights are log-odds of content in sixteenths.
@@ -273,6 +276,7 @@ impl Outline {
             loose: Vec::new(),
             players: Vec::new(),
             bins: Vec::new(),
+            work: Work::default(),
         }
     }
 

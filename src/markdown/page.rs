@@ -5,6 +5,8 @@ use std::fmt;
 use super::passages::Passage;
 use super::walls::Wall;
 use super::warnings::Warning;
+use super::work::Spent;
+use crate::domain::words::visible_line;
 
 /// A converted page.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,6 +65,34 @@ pub struct Metadata {
     pub markdown_alternate: Option<String>,
     /// All types of the page's JSON-LD items, in its order.
     pub json_ld_types: Vec<String>,
+}
+
+impl Metadata {
+    /// Without control characters and those that nobody sees, which would reorder or hide what stands beside a title
+    /// wherever it is shown: in reports, e-mails, terminals and on pages.
+    pub(super) fn visible(mut self) -> Metadata {
+        let fields = [
+            &mut self.title,
+            &mut self.description,
+            &mut self.author,
+            &mut self.site_name,
+            &mut self.published_at,
+            &mut self.modified_at,
+            &mut self.language,
+            &mut self.kind,
+        ];
+        for field in fields {
+            let line = field.as_deref().map(visible_line);
+            *field = line.filter(|line| !line.is_empty());
+        }
+        for words in [&mut self.keywords, &mut self.json_ld_types] {
+            for word in words.iter_mut() {
+                *word = visible_line(word);
+            }
+            words.retain(|word| !word.is_empty());
+        }
+        self
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,3 +177,9 @@ impl fmt::Display for ConvertError {
 }
 
 impl std::error::Error for ConvertError {}
+
+impl From<Spent> for ConvertError {
+    fn from(Spent: Spent) -> ConvertError {
+        ConvertError::TooComplex
+    }
+}

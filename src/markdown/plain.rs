@@ -12,6 +12,7 @@ use super::escape::{longest_backtick_run, push_destination};
 use super::inline::Writer;
 use super::links::{Links, URL_BYTES_MAX};
 use super::render::push_escaped_line;
+use super::work::Work;
 use super::{Heading, LINKS_MAX, Link};
 
 /// Line ends of all kinds and page breaks as `\n`, no control characters, no trailing white space at the end, one line
@@ -38,12 +39,13 @@ pub(super) fn normalised(text: &str) -> String {
 }
 
 /// Plain text, with line ends as [`normalised`] leaves them, as markdown.
-pub(super) fn as_markdown(text: &str) -> String {
+pub(super) fn as_markdown(text: &str, work: &Work) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 16);
     let mut lines = text.lines().peekable();
     while lines.peek().is_some() {
         let paragraph: Vec<&str> = lines
             .by_ref()
+            .inspect(|_| work.step())
             .map(str::trim_end)
             .skip_while(|line| line.is_empty())
             .take_while(|line| !line.is_empty())
@@ -93,12 +95,12 @@ fn push_line(out: &mut String, line: &str) {
 const SPAN_BYTES_MAX: usize = 16 * 1024;
 
 /// Markdown with absolute links, without links to scripts and without HTML. Code stays as it is.
-pub(super) fn clean(markdown: &str, links: &mut Links) -> String {
+pub(super) fn clean(markdown: &str, links: &mut Links, work: &Work) -> String {
     let mut out = String::with_capacity(markdown.len() + markdown.len() / 8);
     let mut prose = String::new();
     for (line, is_code) in lines(markdown) {
         if is_code {
-            push_clean(&mut out, &prose, links);
+            push_clean(&mut out, &prose, links, work);
             prose.clear();
             out.push_str(line);
             out.push('\n');
@@ -107,7 +109,7 @@ pub(super) fn clean(markdown: &str, links: &mut Links) -> String {
             prose.push('\n');
         }
     }
-    push_clean(&mut out, &prose, links);
+    push_clean(&mut out, &prose, links, work);
     out
 }
 
@@ -170,11 +172,12 @@ pub(super) fn close_fence(markdown: &mut String) {
     }
 }
 
-fn push_clean(out: &mut String, prose: &str, links: &mut Links) {
+fn push_clean(out: &mut String, prose: &str, links: &mut Links, work: &Work) {
     let mut rest = prose;
     // Where the open links of HTML lead.
     let mut open: Option<String> = None;
     while let Some(at) = rest.find(['`', '\\', '<', ']']) {
+        work.step();
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         let taken = match rest.as_bytes() {
@@ -371,12 +374,17 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
 }
 
 /// The headings of a markdown document that begin with `#`, and its inline links.
-pub(super) fn headings_and_links(markdown: &str, base: &Url) -> (Vec<Heading>, Vec<Link>) {
+pub(super) fn headings_and_links(
+    markdown: &str,
+    base: &Url,
+    work: &Work,
+) -> (Vec<Heading>, Vec<Link>) {
     let (mut headings, mut links) = (Vec::new(), Vec::new());
     for (line, is_code) in lines(markdown) {
+        work.step();
         if !is_code {
             headings.extend(heading(line.trim_start()));
-            collect_links(line, base, &mut links);
+            collect_links(line, base, &mut links, work);
         }
     }
     (headings, links)
@@ -393,9 +401,10 @@ fn heading(line: &str) -> Option<Heading> {
     })
 }
 
-fn collect_links(line: &str, base: &Url, links: &mut Vec<Link>) {
+fn collect_links(line: &str, base: &Url, links: &mut Vec<Link>, work: &Work) {
     let mut rest = line;
     while let Some(at) = rest.find("](") {
+        work.step();
         let (before, after) = (&rest[..at], &rest[at + 2..]);
         rest = after;
         if links.len() >= LINKS_MAX {

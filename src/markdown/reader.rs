@@ -156,6 +156,7 @@ impl Reader {
             .write(slice.as_bytes())
             .map_err(in_our_words)?;
         self.source.given = self.source.window.len();
+        self.source.builder.work().look();
         self.source.read_on(&mut self.texts.borrow_mut(), false);
         match self.source.builder.is_too_long() {
             true => Err(ConvertError::OutOfMemory),
@@ -293,6 +294,7 @@ impl Source {
             let Some((found, length)) = markup::next(source, &mut self.places) else {
                 return;
             };
+            self.builder.work().step();
             match found {
                 Markup::Start {
                     name,

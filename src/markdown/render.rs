@@ -45,6 +45,7 @@ pub(super) fn render(outline: &mut Outline, kept: &[usize]) -> Result<Rendered, 
     };
     let mut rest = kept;
     while let Some((&first, after)) = rest.split_first() {
+        outline.work.step();
         source.written = kept.len() - rest.len();
         source.let_go(usize::MAX);
         let block = &outline.blocks[first];

@@ -6,6 +6,7 @@ use super::outline::Outline;
 use super::select::hints::Hints;
 use super::select::model::Model;
 use super::select::{Selected, select};
+use super::work::Work;
 use crate::domain::words;
 
 pub(super) struct Selector<'a> {
@@ -13,6 +14,7 @@ pub(super) struct Selector<'a> {
     pub(super) hints: &'a Hints,
     pub(super) model: &'a Arc<Model>,
     pub(super) include_comments: bool,
+    pub(super) work: &'a Work,
 }
 
 impl Selector<'_> {

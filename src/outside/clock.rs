@@ -45,6 +45,12 @@ impl Clock {
     }
 }
 
+/// How long this thread has computed: time in which it waited, or others had the processor, does not count.
+pub fn thread_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
+}
+
 /// Time that has passed since a moment. Unlike the clock's own, it does not jump when the system's time is corrected.
 #[derive(Clone, Debug)]
 pub enum Stopwatch {

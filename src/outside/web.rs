@@ -5,6 +5,7 @@
 //! conversion.
 
 mod body;
+mod conversion;
 mod dial;
 mod error;
 #[cfg(test)]
@@ -23,11 +24,13 @@ use crate::domain::robots::{self, Robots};
 use crate::domain::target::TargetUrl;
 use crate::domain::usage::Usage;
 use crate::markdown::{ContentKind, ConvertError, Converter, Narrowing, Page, Settings};
+use crate::outside::clock::thread_time;
 use crate::outside::memory::{MemoryFull, MemoryPermit};
 use crate::outside::network::{Asker, ForbiddenHosts, Network};
 use crate::outside::web::body::Body;
 use crate::outside::web::dial::{ADDRESSES_MAX, Answer, Dialler};
 
+pub use crate::outside::web::conversion::Conversion;
 pub use crate::outside::web::error::{FetchError, RedirectError};
 
 /// Markdown first, because some sites write it for us; the last part keeps servers from answering 406.
@@ -237,7 +240,8 @@ impl Web {
             url: body.final_url.url().clone(),
             charset: body.charset.clone(),
             full: options.full,
-        });
+        })
+        .timed(thread_time);
         if options.extent.comments {
             converter.include_comments();
         }
@@ -255,27 +259,25 @@ impl Web {
             let resized = permit.resize(bytes, deadline);
             resized.map_err(|MemoryFull| FetchError::Overloaded)
         };
-        let (kind, mut bytes) = (body.kind, 0);
+        let kind = body.kind;
+        let mut conversion = Conversion::of(body.final_url.host(), kind);
         // The page as a whole, and twice what is left of it.
         let narrowing_factor = match selectors.is_nothing() {
             true => 0,
             false => 3,
         };
-        let mut extracting = Duration::ZERO;
         let (body, drained) = body.drain(|chunk| {
-            bytes += chunk.len();
-            resize(bytes * (kind.row().reading_factor + narrowing_factor))?;
-            let began = Instant::now();
-            let outcome = converter.push(chunk);
-            extracting += began.elapsed();
+            conversion.bytes += chunk.len();
+            resize(conversion.bytes * (kind.row().reading_factor + narrowing_factor))?;
+            let outcome = conversion.run(|| converter.push(chunk));
             outcome.map_err(FetchError::Convert)
         })?;
-        if kind.row().unpacked_bytes > 0 {
-            resize(kind.row().unpacked_bytes)?;
+        match kind.row().converting_bytes(conversion.bytes) {
+            0 => {}
+            unpacked => resize(unpacked)?,
         }
-        let fetching = started.elapsed().saturating_sub(extracting);
-        let began = Instant::now();
-        let page = match converter.finish() {
+        let fetching = started.elapsed().saturating_sub(conversion.elapsed);
+        let page = match conversion.run(|| converter.finish()) {
             Err(ConvertError::Empty | ConvertError::SelectorUnmatched)
                 if options.keeps_empty && kind == ContentKind::Html =>
             {
@@ -283,7 +285,6 @@ impl Web {
             }
             converted => converted.map_err(FetchError::Convert)?,
         };
-        extracting += began.elapsed();
         resize(page.markdown.len() * (1 + JSON_FACTOR))?;
         Ok(Fetched::Page(Box::new(FetchedPage {
             final_url: body.final_url,
@@ -294,7 +295,7 @@ impl Web {
             source_sha256: drained.sha256,
             bytes_fetched: drained.bytes,
             fetch_ms: milliseconds(fetching),
-            extract_ms: milliseconds(extracting),
+            extract_ms: conversion.elapsed_ms(),
             etag: text(&body.headers, "etag"),
             last_modified: text(&body.headers, "last-modified"),
             usage: Usage::of_headers(
@@ -417,6 +418,7 @@ impl Web {
         headers: &[(&str, &str)],
         deadline: Instant,
     ) -> Result<Answer, FetchError> {
+        tracing::debug!(host = %hop.target.host(), "requesting a page");
         let sockets = self.dialled(hop);
         let sockets: Vec<_> = sockets
             .map(|(address, dialled)| dial::Pin { address, dialled })

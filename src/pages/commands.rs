@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::domain::level::{Level, Product};
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
+use crate::domain::words::is_unseen;
 use crate::pages::site::Site;
 
 /// The budget of the excerpts that are shown.
@@ -230,7 +231,7 @@ pub fn shell_word(text: &str) -> String {
     }
     let printable: String = text
         .chars()
-        .filter(|&c| c == '\n' || !c.is_control())
+        .filter(|&c| c == '\n' || !(c.is_control() || is_unseen(c)))
         .collect();
     format!("'{}'", printable.replace('\'', r"'\''"))
 }

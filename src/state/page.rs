@@ -19,6 +19,7 @@ use crate::markdown::{
     ContentKind, ContentSource, ConvertError, Converter, Narrowing, Page, Settings, WALL_BYTES_MAX,
     Warning, has_text, wall_of_markdown,
 };
+use crate::outside::clock::thread_time;
 
 /// A page ready to be served.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +116,8 @@ fn unfetched(
         url: (url.parse()).map_err(|error: url::ParseError| other(&error))?,
         charset: Some("utf-8".to_owned()),
         full: false,
-    });
+    })
+    .timed(thread_time);
     if let Some(Extent {
         selectors,
         comments,

@@ -72,7 +72,6 @@ const NOT_LINKED: &[&str] = &[
     "wit-bindgen",
     "x509-parser",
     "zerocopy*",
-    "zlib-rs",
 ];
 
 fn file(path: &str) -> String {

@@ -15,6 +15,7 @@ use crate::domain::level::Product;
 use crate::domain::refusal::Refusal;
 use crate::domain::requests::{BundleLeadRequest, ContactRequest, PackLeadRequest};
 use crate::domain::schema::ValidationError;
+use crate::domain::words::is_unseen;
 use crate::flows::orders::leads::{self as flow, Received};
 use crate::flows::quotes::bundles as bundle_flow;
 use crate::http::{Call, Reply};
@@ -231,11 +232,11 @@ fn invalid(name: &str, kind: &'static str, message: &str) -> Refusal {
     )])
 }
 
-/// Removes control characters.
+/// Removes control characters and those that nobody sees.
 fn cleaned(text: Option<&str>) -> String {
     let text = text.unwrap_or_default().trim().replace("\r\n", "\n");
     text.chars()
-        .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
+        .filter(|c| (!c.is_control() || matches!(c, '\n' | '\t')) && !is_unseen(*c))
         .collect()
 }
 

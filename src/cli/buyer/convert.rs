@@ -26,6 +26,7 @@ use crate::flows::content::rendering;
 use crate::markdown::{
     ContentKind, ConvertError, Converter, Model, Page, RECOGNISED_BYTES, Settings, recognised,
 };
+use crate::outside::clock::thread_time;
 use crate::outside::memory::Memory;
 use crate::outside::network::{Asker, ForbiddenHosts, NameServers, Network, NetworkSettings};
 use crate::outside::render::{Renderer, RendererSettings, Workers};
@@ -237,7 +238,7 @@ impl Args {
             charset: None,
             full: self.full,
         };
-        let mut converter = Converter::with_model(settings, Arc::clone(model));
+        let mut converter = Converter::with_model(settings, Arc::clone(model)).timed(thread_time);
         if self.include_comments {
             converter.include_comments();
         }
@@ -433,7 +434,8 @@ pub(in crate::cli) fn convert(
     Ok(Converted { page, kind })
 }
 
-fn converted(mut converter: Converter, bytes: &[u8]) -> Result<Page, String> {
+fn converted(converter: Converter, bytes: &[u8]) -> Result<Page, String> {
+    let mut converter = converter.timed(thread_time);
     converter
         .push(bytes)
         .and_then(|()| converter.finish())

@@ -1,5 +1,6 @@
 //! A report as text for a terminal. Quotes come from pages that may be hostile, so control characters are removed.
 
+use crate::domain::words::is_unseen;
 use crate::evidence::bundle::BundleReport;
 use crate::evidence::report::Report;
 
@@ -119,8 +120,9 @@ pub(in crate::cli) fn bundle_lines(report: &BundleReport) -> Vec<String> {
 
 /// Text in one line, without what a terminal acts on.
 pub(in crate::cli) fn printable(text: &str) -> String {
+    let is_seen = |c: &char| !c.is_control() && !is_unseen(*c);
     text.split_whitespace()
-        .map(|word| word.chars().filter(|c| !c.is_control()).collect::<String>())
+        .map(|word| word.chars().filter(is_seen).collect::<String>())
         .collect::<Vec<_>>()
         .join(" ")
 }

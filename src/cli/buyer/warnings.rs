@@ -4,6 +4,8 @@ use std::io::Write as _;
 
 use serde_json::Value;
 
+use crate::domain::words::is_unseen;
+
 /// Limits for a seller's warnings: their number, and characters each.
 const WARNINGS_MAX: usize = 20;
 const SHOWN_CHARACTERS_MAX: usize = 300;
@@ -27,7 +29,8 @@ fn of(answer: &Value) -> Vec<(String, String)> {
         let text = value.as_str().unwrap_or_default();
         let words: Vec<&str> = text.split_whitespace().collect();
         let visible = words.join(" ");
-        let visible = visible.chars().filter(|c| !c.is_control());
+        let visible = visible.chars();
+        let visible = visible.filter(|c| !c.is_control() && !is_unseen(*c));
         visible.take(SHOWN_CHARACTERS_MAX).collect::<String>()
     };
     warnings

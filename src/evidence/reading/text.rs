@@ -5,21 +5,21 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::domain::words::{folded, is_unspaced};
+use crate::domain::words::{folded, is_unseen, is_unspaced};
 use crate::evidence::reading::words::number_of_word;
 
 /// An address; longer ones are refused long before (decisions, Numbers).
 pub(crate) const URL_CHARS_MAX: usize = 2_048;
 
-/// At most so many characters, an ellipsis included; control characters become spaces.
+/// At most so many characters, an ellipsis included; control characters become spaces, and those that nobody sees are left
+/// out.
 pub(crate) fn bounded(text: &str, characters: usize) -> String {
     let clean = |c: char| if c.is_control() { ' ' } else { c };
-    let mut rest = text.char_indices();
-    match rest.nth(characters) {
-        None => text.chars().map(clean).collect(),
+    let all = || text.chars().filter(|c| !is_unseen(*c)).map(clean);
+    match all().nth(characters) {
+        None => all().collect(),
         Some(_) => {
-            let kept = text.chars().take(characters.saturating_sub(1)).map(clean);
-            let mut kept: String = kept.collect();
+            let mut kept: String = all().take(characters.saturating_sub(1)).collect();
             kept.truncate(kept.trim_end().len());
             kept.push('…');
             kept
@@ -486,6 +486,7 @@ mod tests {
         assert_eq!(bounded("añb", 3), "añb");
         assert_eq!(bounded("añbc", 3), "añ…");
         assert_eq!(bounded("a\nb\u{7}c", 9), "a b c");
+        assert_eq!(bounded("a\u{202e}\u{2066}b", 2), "ab");
         assert_eq!(head("añb", 2), "a");
     }
 

@@ -23,11 +23,12 @@ use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::markdown::{
     ContentKind, ConvertError, Converter, Narrowing, Page, Settings, Wall, Warning, has_text,
 };
+use crate::outside::clock::thread_time;
 use crate::outside::memory::MemoryPermit;
 use crate::outside::network::Asker;
 use crate::outside::render::job::{FailureKind, ScreenshotJob, Settled};
 use crate::outside::render::{RenderError, Rendered, Renderer};
-use crate::outside::web::FetchedPage;
+use crate::outside::web::{Conversion, FetchedPage};
 use crate::state::page::RenderFacts;
 
 /// Memory to convert a rendered page per byte of it: its HTML, and what conversion takes.
@@ -362,21 +363,25 @@ async fn convert(
         }
     };
     let converting = app.outside.fetches.run(move || {
-        let began = Instant::now();
+        let mut conversion = Conversion::of(final_url.host(), ContentKind::Html);
+        conversion.bytes = rendered.html.len();
         let mut converter = Converter::new(Settings {
             kind: ContentKind::Html,
             url: final_url.url().clone(),
             charset: Some("utf-8".to_owned()),
             full: false,
-        });
+        })
+        .timed(thread_time);
         if let Some(narrowing) = narrowing {
             converter = converter.narrowed(narrowing);
         }
         if comments {
             converter.include_comments();
         }
-        let pushed = converter.push(&rendered.html);
-        let converted = pushed.and_then(|()| converter.finish());
+        let converted = conversion.run(|| {
+            let pushed = converter.push(&rendered.html);
+            pushed.and_then(|()| converter.finish())
+        });
         let is_unmatched = matches!(converted, Err(ConvertError::SelectorUnmatched));
         let page = match converted {
             Ok(page) => page,
@@ -397,7 +402,7 @@ async fn convert(
             source_sha256: Sha256::digest(&rendered.html).into(),
             bytes: rendered.html.len() as u64,
             render_ms: rendered.render_ms,
-            extract_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            extract_ms: conversion.elapsed_ms(),
             note: (!is_whole).then_some(RenderNote::Incomplete),
         })
     });

@@ -36,6 +36,7 @@ use super::select::model::Model;
 use super::select::names::Names;
 use super::shortcodes;
 use super::tag::{Name, Tag};
+use super::work::Work;
 use effects::Effect;
 
 const SUMMARY: Name = Name::new("summary");
@@ -160,6 +161,16 @@ impl Builder {
             is_byline: false,
             styled: 0,
         }
+    }
+
+    /// Spends the time of this conversion.
+    pub(super) fn sharing(mut self, work: &Work) -> Builder {
+        self.outline.work = work.clone();
+        self
+    }
+
+    pub(super) fn work(&self) -> &Work {
+        &self.outline.work
     }
 
     /// A start tag. `closes_itself` says that it is written `<x/>`.

@@ -28,7 +28,10 @@ pub(in crate::markdown) fn is_suspected(outline: &Outline, unshown: &Unshown<'_>
     let suspicious: Vec<&Block> = outline
         .blocks
         .iter()
-        .filter(|block| may_match(outline.markdown(block)))
+        .filter(|block| {
+            outline.work.step();
+            may_match(outline.markdown(block))
+        })
         .take(BLOCKS_MAX)
         .collect();
     if suspicious.is_empty() {
@@ -73,6 +76,7 @@ fn marks_of_blocks(outline: &Outline, blocks: &[&Block]) -> (u32, u32) {
     let concealing = nodes(outline, |node| node.role == Role::Hidden);
     let (mut visible, mut concealed) = (0, 0);
     for block in blocks {
+        outline.work.look();
         let node = block.node as usize;
         let is_quoted = matches!(block.kind, Kind::Code(_)) || quoting[node];
         let marks = marks_of_matching(outline.markdown(block), is_quoted);

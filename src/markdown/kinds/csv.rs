@@ -4,6 +4,7 @@
 use url::Url;
 
 use super::super::tables::{ValueTable, value};
+use super::super::work::Work;
 use super::super::{Page, Warning};
 use super::left_out;
 
@@ -14,7 +15,7 @@ const MARKDOWN_BYTES_MAX: usize = 10 * 1024 * 1024;
 /// Records by which the separator is told.
 const SAMPLED_RECORDS: usize = 20;
 
-pub(super) fn page(text: &str, _: &Url) -> Page {
+pub(super) fn page(text: &str, _: &Url, work: &Work) -> Page {
     // A line that Excel reads and hides.
     let announced = text.strip_prefix("sep=").and_then(|rest| {
         let (line, text) = rest.split_once('\n')?;
@@ -24,6 +25,7 @@ pub(super) fn page(text: &str, _: &Url) -> Page {
     let mut table = ValueTable::default();
     let mut count = 0;
     for record in Records::new(text, separator) {
+        work.step();
         if record.iter().all(|cell| cell.trim().is_empty()) {
             continue;
         }
@@ -138,6 +140,7 @@ mod tests {
         page(
             text,
             &Url::parse("https://example.org/").expect("a valid URL"),
+            &Work::default(),
         )
     }
 

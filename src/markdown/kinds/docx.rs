@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::ConvertError;
+use super::super::work::Work;
 use super::markup::{Document, Html, dublin_core, is_address, local};
 use super::xml::{Element, Event, walk};
 use super::zip::Archive;
@@ -15,36 +16,40 @@ const LEVELS_MAX: usize = 9;
 /// Columns that one cell may take.
 const SPAN_MAX: usize = 64;
 
-pub(super) fn document(bytes: &[u8]) -> Result<Document, ConvertError> {
+pub(super) fn document(bytes: &[u8], work: &Work) -> Result<Document, ConvertError> {
     let archive = Archive::open(bytes)?;
     let text = archive.main_text("word/document.xml")?;
     let mut writer = Writer {
-        links: relations(&archive, "word/_rels/document.xml.rels"),
-        headings: headings(&archive.text("word/styles.xml").unwrap_or_default()),
-        ordered: numbering(&archive.text("word/numbering.xml").unwrap_or_default()),
+        links: relations(&archive, "word/_rels/document.xml.rels", work),
+        headings: headings(&archive.text("word/styles.xml").unwrap_or_default(), work),
+        ordered: numbering(
+            &archive.text("word/numbering.xml").unwrap_or_default(),
+            work,
+        ),
         ..Writer::default()
     };
-    writer.read(&text);
+    writer.read(&text, work);
     drop(text);
     for (part, kind) in [("footnotes", "footnote"), ("endnotes", "endnote")] {
         if writer.notes.keys().any(|(other, _)| *other == kind) {
             let text = archive.text(&format!("word/{part}.xml"));
-            writer.links = relations(&archive, &format!("word/_rels/{part}.xml.rels"));
+            let relations_name = format!("word/_rels/{part}.xml.rels");
+            writer.links = relations(&archive, &relations_name, work);
             writer.is_cut |= text.is_none();
-            writer.read(&text.unwrap_or_default());
+            writer.read(&text.unwrap_or_default(), work);
         }
     }
     let mut document = writer.out.document(archive.finish()? || writer.is_cut);
     if let Some(text) = archive.text("docProps/core.xml") {
-        dublin_core(&text, &mut document.metadata);
+        dublin_core(&text, work, &mut document.metadata);
     }
     Ok(document)
 }
 
 /// The web addresses that a part's relations name.
-pub(super) fn relations(archive: &Archive<'_>, name: &str) -> HashMap<String, String> {
+pub(super) fn relations(archive: &Archive<'_>, name: &str, work: &Work) -> HashMap<String, String> {
     let mut found = HashMap::new();
-    walk(&archive.text(name).unwrap_or_default(), |event| {
+    walk(&archive.text(name).unwrap_or_default(), work, |event| {
         if let Event::Open(element, _) = event
             && let (Some(id), Some(target)) = (element.attribute("Id"), element.attribute("Target"))
             && found.len() < REMEMBERED_MAX
@@ -56,10 +61,10 @@ pub(super) fn relations(archive: &Archive<'_>, name: &str) -> HashMap<String, St
 }
 
 /// Styles that are headings, and their levels.
-fn headings(text: &str) -> HashMap<String, u8> {
+fn headings(text: &str, work: &Work) -> HashMap<String, u8> {
     let mut found = HashMap::new();
     let mut style = String::new();
-    walk(text, |event| {
+    walk(text, work, |event| {
         let Event::Open(element, _) = event else {
             return;
         };
@@ -93,11 +98,11 @@ fn headings(text: &str) -> HashMap<String, u8> {
 type Level = (u32, usize);
 
 /// The levels that count.
-fn numbering(text: &str) -> HashSet<Level> {
+fn numbering(text: &str, work: &Work) -> HashSet<Level> {
     let mut formats: HashSet<Level> = HashSet::new();
     let mut lists: HashSet<Level> = HashSet::new();
     let (mut kind, mut number, mut level) = (None, None, 0);
-    walk(text, |event| {
+    walk(text, work, |event| {
         let Event::Open(element, _) = event else {
             return;
         };
@@ -198,8 +203,8 @@ struct Writer {
 
 impl Writer {
     /// Reads a part, and ends what it left open.
-    fn read(&mut self, text: &str) {
-        self.is_cut |= !walk(text, |event| self.take(event));
+    fn read(&mut self, text: &str, work: &Work) {
+        self.is_cut |= !walk(text, work, |event| self.take(event));
         while let Some(open) = self.open.pop() {
             self.close(open);
         }
@@ -513,7 +518,7 @@ mod tests {
             ("word/_rels/document.xml.rels", LINKS.as_bytes()),
             ("word/footnotes.xml", NOTES.as_bytes()),
         ]);
-        document(&bytes).expect("a document").html
+        document(&bytes, &Work::default()).expect("a document").html
     }
 
     fn check(body: &str, expected: &str) {
@@ -619,7 +624,7 @@ mod tests {
             "<a><w:abstractNum w:abstractNumId='{long}'>{}</w:abstractNum></a>",
             "<w:lvl w:ilvl='0'><w:numFmt w:val='decimal'/></w:lvl>".repeat(50_000)
         );
-        assert!(numbering(&numbers).is_empty());
+        assert!(numbering(&numbers, &Work::default()).is_empty());
         let references: String = (0..REMEMBERED_MAX + 5)
             .map(|id| format!("<w:p><w:r><w:footnoteReference w:id='{id}'/></w:r></w:p>"))
             .collect();
@@ -633,7 +638,7 @@ mod tests {
                 ("word/document.xml", body.as_bytes()),
                 ("word/_rels/document.xml.rels", links.as_bytes()),
             ]);
-            let document = document(&bytes).expect("a document");
+            let document = document(&bytes, &Work::default()).expect("a document");
             assert!(document.is_cut);
             assert!(document.html.len() <= HTML_BYTES_MAX);
         }

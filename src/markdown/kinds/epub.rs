@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::ConvertError;
+use super::super::work::Work;
 use super::markup::{Document, Html, dublin_core, is_address, local};
 use super::xml::{Element, Event, walk};
 use super::zip::Archive;
@@ -50,11 +51,11 @@ const KEPT: [&str; 32] = [
     "ul",
 ];
 
-pub(super) fn document(bytes: &[u8]) -> Result<Document, ConvertError> {
+pub(super) fn document(bytes: &[u8], work: &Work) -> Result<Document, ConvertError> {
     let archive = Archive::open(bytes)?;
     let container = archive.main_text("META-INF/container.xml")?;
     let mut package = String::new();
-    walk(&container, |event| {
+    walk(&container, work, |event| {
         if let Event::Open(element, _) = event
             && local(&element.name) == "rootfile"
             && package.is_empty()
@@ -67,8 +68,9 @@ pub(super) fn document(bytes: &[u8]) -> Result<Document, ConvertError> {
     });
     let text = archive.main_text(&package)?;
     let folder = package.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let (chapters, mut is_cut) = chapters(&text, folder);
-    let encrypted = encrypted(&archive.text("META-INF/encryption.xml").unwrap_or_default());
+    let (chapters, mut is_cut) = chapters(&text, folder, work);
+    let encryption = archive.text("META-INF/encryption.xml");
+    let encrypted = encrypted(&encryption.unwrap_or_default(), work);
     if chapters.iter().any(|path| encrypted.contains(path)) {
         return Err(ConvertError::EncryptedDocument);
     }
@@ -84,19 +86,19 @@ pub(super) fn document(bytes: &[u8]) -> Result<Document, ConvertError> {
             continue;
         }
         match archive.text(chapter) {
-            Some(text) => is_cut |= !write(&text, number, &mut out),
+            Some(text) => is_cut |= !write(&text, number, work, &mut out),
             None => is_cut = true,
         }
     }
     let mut document = out.document(archive.finish()? || is_cut);
-    dublin_core(&text, &mut document.metadata);
+    dublin_core(&text, work, &mut document.metadata);
     Ok(document)
 }
 
 /// The files that are encrypted (OCF 4.2.6.3.2). Fonts often are, so that nobody takes them out of the book.
-fn encrypted(text: &str) -> HashSet<String> {
+fn encrypted(text: &str, work: &Work) -> HashSet<String> {
     let mut found = HashSet::new();
-    walk(text, |event| {
+    walk(text, work, |event| {
         if let Event::Open(element, _) = event
             && local(&element.name) == "CipherReference"
             && found.len() < FILES_MAX
@@ -108,11 +110,11 @@ fn encrypted(text: &str) -> HashSet<String> {
 }
 
 /// The paths of the chapters, and whether some are left out.
-fn chapters(package: &str, folder: &str) -> (Vec<String>, bool) {
+fn chapters(package: &str, folder: &str, work: &Work) -> (Vec<String>, bool) {
     // `None` for a file that is no text.
     let mut files: HashMap<String, Option<String>> = HashMap::new();
     let mut order: Vec<String> = Vec::new();
-    let is_whole = walk(package, |event| {
+    let is_whole = walk(package, work, |event| {
         let Event::Open(element, _) = event else {
             return;
         };
@@ -183,11 +185,11 @@ fn percent_decoded(path: &str) -> String {
 }
 
 /// Writes a chapter; whether all of it could be read. Its ids are its own, so they get its number.
-fn write(text: &str, chapter: usize, out: &mut Html) -> bool {
+fn write(text: &str, chapter: usize, work: &Work, out: &mut Html) -> bool {
     let mut skipped = 0usize;
     // Of each open element whether it is written.
     let mut open: Vec<bool> = Vec::new();
-    let is_whole = walk(text, |event| match event {
+    let is_whole = walk(text, work, |event| match event {
         Event::Open(element, _) => {
             let name = local(&element.name).to_ascii_lowercase();
             skipped += usize::from(skipped > 0 || SKIPPED.contains(&name.as_str()));
@@ -263,9 +265,8 @@ mod tests {
             ("META-INF/container.xml", CONTAINER.as_bytes()),
             ("OEBPS/book.opf", package.as_bytes()),
         ];
-        document(&archive(
-            &first.into_iter().chain(parts).collect::<Vec<_>>(),
-        ))
+        let parts = first.into_iter().chain(parts).collect::<Vec<_>>();
+        document(&archive(&parts), &Work::default())
     }
 
     #[test]
@@ -352,7 +353,10 @@ mod tests {
                 ("OEBPS/book.opf", package.as_bytes()),
             ],
         );
-        assert_eq!(document(&bytes).err(), Some(ConvertError::TooComplex));
+        assert_eq!(
+            document(&bytes, &Work::default()).err(),
+            Some(ConvertError::TooComplex)
+        );
     }
 
     /// One chapter that the order names again and again, and one whose text is longer in HTML than in its file.

@@ -136,6 +136,37 @@ pub(super) mod tests {
         assert!(zlib(&with_header, 1_000).is_bomb);
     }
 
+    /// So many blocks with two letters each, in the codes that need no table.
+    fn tiny_blocks(bytes: usize) -> Vec<u8> {
+        let (mut packed, mut bits, mut count) = (Vec::new(), 0u64, 0);
+        while packed.len() < bytes {
+            // Fixed codes; twice the code of `a`, of which the highest bit comes first; the end of the block.
+            let (letter, letter_bits) = (0b1000_1001, 8);
+            for (value, width) in [
+                (0b010, 3),
+                (letter, letter_bits),
+                (letter, letter_bits),
+                (0, 7),
+            ] {
+                bits |= value << count;
+                count += width;
+            }
+            while count >= 8 {
+                packed.push((bits & 0xFF) as u8);
+                bits >>= 8;
+                count -= 8;
+            }
+        }
+        packed
+    }
+
+    /// zlib-rs reads them as it reads others; miniz_oxide makes tables for each, and takes half a minute for 5 MB.
+    #[test]
+    fn blocks_of_a_few_bytes_are_read() {
+        let inflated = raw(&tiny_blocks(128 * 1024), 1_000_000);
+        assert!(inflated.bytes.len() > 60_000 && inflated.bytes.iter().all(|b| *b == b'a'));
+    }
+
     #[test]
     fn the_bound_is_kept() {
         let stored = [&[1, 5, 0, 0xFA, 0xFF][..], b"words"].concat();

@@ -4,6 +4,7 @@
 
 use url::Url;
 
+use super::super::work::Work;
 use super::super::{Metadata, Page};
 use super::fence;
 use crate::domain::words::folded;
@@ -17,8 +18,8 @@ const WRITTEN_BYTES_MAX: usize = 9 * 1024 * 1024;
 /// A title longer than this is none.
 const TITLE_BYTES_MAX: usize = 1000;
 
-pub(super) fn page(text: &str, _: &Url) -> Page {
-    let (markdown, metadata) = markdown(text);
+pub(super) fn page(text: &str, _: &Url, work: &Work) -> Page {
+    let (markdown, metadata) = markdown(text, work);
     Page {
         markdown,
         metadata,
@@ -26,14 +27,14 @@ pub(super) fn page(text: &str, _: &Url) -> Page {
     }
 }
 
-fn markdown(text: &str) -> (String, Metadata) {
+fn markdown(text: &str, work: &Work) -> (String, Metadata) {
     // A guard against being run as a script.
     let text = text
         .strip_prefix(")]}'")
         .unwrap_or(text)
         .trim_matches(is_space);
     let text = text.strip_prefix(',').unwrap_or(text);
-    if let Some(read) = read(text) {
+    if let Some(read) = read(text, work) {
         let written = if read.written.is_empty() {
             text
         } else {
@@ -45,7 +46,7 @@ fn markdown(text: &str) -> (String, Metadata) {
         .lines()
         .filter(|line| !line.trim().is_empty())
         .peekable();
-    let is_lines = lines.peek().is_some() && lines.all(check);
+    let is_lines = lines.peek().is_some() && lines.all(|line| check(line, work));
     (
         fence(if is_lines { "jsonl" } else { "" }, text),
         Metadata::default(),
@@ -62,13 +63,17 @@ struct Read {
     metadata: Metadata,
 }
 
-fn check(text: &str) -> bool {
-    walk(text, |_, _| {}).is_some()
+fn check(text: &str, work: &Work) -> bool {
+    work.step();
+    walk(text, |_, _| work.step()).is_some()
 }
 
-fn read(text: &str) -> Option<Read> {
+fn read(text: &str, work: &Work) -> Option<Read> {
     let mut printer = Printer::new(text);
-    walk(text, |token, depth| printer.token(token, depth))?;
+    walk(text, |token, depth| {
+        work.step();
+        printer.token(token, depth);
+    })?;
     let written = if printer.is_full {
         String::new()
     } else {
@@ -400,7 +405,7 @@ mod tests {
 
     fn check_json(text: &str, expected: &str) {
         assert_eq!(
-            markdown(text).0,
+            markdown(text, &Work::default()).0,
             format!("```json\n{expected}\n```\n"),
             "{text}"
         );
@@ -415,7 +420,7 @@ mod tests {
         check_json(" 1e400 ", "1e400");
         check_json(")]}'\n{\"a\":1}", "{\"a\": 1}");
         let long = format!("[{}1]", "1000000,".repeat(20));
-        assert_eq!(markdown(&long).0.lines().count(), 25);
+        assert_eq!(markdown(&long, &Work::default()).0.lines().count(), 25);
     }
 
     #[test]
@@ -438,25 +443,39 @@ mod tests {
             "[,1]",
             "{1:2}",
         ] {
-            assert_eq!(markdown(text).0, format!("```\n{text}\n```\n"), "{text}");
+            assert_eq!(
+                markdown(text, &Work::default()).0,
+                format!("```\n{text}\n```\n"),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn lines_of_json_are_named_so() {
         let text = "{\"a\":1}\n{\"a\":2}\n\n[3]";
-        assert_eq!(markdown(text).0, format!("```jsonl\n{text}\n```\n"));
+        assert_eq!(
+            markdown(text, &Work::default()).0,
+            format!("```jsonl\n{text}\n```\n")
+        );
     }
 
     #[test]
     fn a_fence_is_longer_than_any_inside() {
-        assert_eq!(markdown("\"```` x\"").0, "`````json\n\"```` x\"\n`````\n");
+        assert_eq!(
+            markdown("\"```` x\"", &Work::default()).0,
+            "`````json\n\"```` x\"\n`````\n"
+        );
     }
 
     #[test]
     fn the_title_is_that_of_the_document_itself() {
         let check = |text: &str, title: Option<&str>| {
-            assert_eq!(markdown(text).1.title.as_deref(), title, "{text}");
+            assert_eq!(
+                markdown(text, &Work::default()).1.title.as_deref(),
+                title,
+                "{text}"
+            );
         };
         check(
             "{\"name\":\"a\",\"x\":{\"title\":\"no\"},\"title\":\"B \\u0026\\n C\"}",
@@ -471,7 +490,7 @@ mod tests {
     #[test]
     fn depth_costs_neither_stack_nor_space() {
         let deep = format!("{}{}", "[".repeat(500_000), "]".repeat(500_000));
-        let (markdown, _) = markdown(&deep);
+        let (markdown, _) = markdown(&deep, &Work::default());
         assert!(markdown.starts_with("```json\n[") && markdown.len() < 10 * 1024 * 1024);
     }
 }

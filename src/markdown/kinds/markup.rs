@@ -1,6 +1,7 @@
 //! Documents on their way to markdown: what their formats say becomes simple HTML, which is then converted like a page
 //! without anything to leave out. So headings, lists, tables, links and notes come out as they do everywhere.
 
+use super::super::work::Work;
 use super::super::{Metadata, PAGE_BYTES_MAX};
 use super::xml::{Event, walk};
 
@@ -151,10 +152,10 @@ pub(super) fn is_address(target: &str) -> bool {
 }
 
 /// The metadata that Dublin Core names say, in an office document or a book.
-pub(super) fn dublin_core(text: &str, metadata: &mut Metadata) {
+pub(super) fn dublin_core(text: &str, work: &Work, metadata: &mut Metadata) {
     // A value comes in pieces: an entity is one of its own.
     let (mut name, mut value) = (String::new(), String::new());
-    walk(text, |event| match event {
+    walk(text, work, |event| match event {
         Event::Open(element, _) => {
             local(&element.name).clone_into(&mut name);
             value.clear();
@@ -237,6 +238,7 @@ mod tests {
             &format!(
                 "<a><dc:title> R&amp;D report </dc:title><dc:title>No</dc:title><dc:creator>A<b/>B</dc:creator><dc:description>{long}</dc:description></a>"
             ),
+            &Work::default(),
             &mut metadata,
         );
         assert_eq!(metadata.title.as_deref(), Some("R&D report"));

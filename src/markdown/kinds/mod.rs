@@ -24,6 +24,7 @@ use crate::domain::words;
 
 use super::escape::longest_backtick_run;
 use super::plain;
+use super::work::Work;
 use super::{ConvertError, Page, Settings, THIN_WORDS, Warning};
 
 pub(crate) use json::{Token as JsonToken, walk as json_tokens};
@@ -34,13 +35,18 @@ pub use table::{ContentKind, KINDS, Kind, kind_names};
 pub(super) use zip::tests::archive;
 
 /// The markdown of a kind that is looked at as a whole, from decoded text.
-pub(super) fn text_page(text: &str, settings: &Settings) -> Result<Page, ConvertError> {
+pub(super) fn text_page(
+    text: &str,
+    settings: &Settings,
+    work: &Work,
+) -> Result<Page, ConvertError> {
     let row = settings.kind.row();
     let Convert::Text(convert) = row.convert else {
         return Err(ConvertError::NotText);
     };
     let text = plain::normalised(text);
-    let mut page = convert(&text, &settings.url);
+    let mut page = convert(&text, &settings.url, work);
+    work.look();
     if text.is_empty() {
         return Err(ConvertError::Empty);
     }

@@ -6,6 +6,7 @@ use url::Url;
 
 use super::super::links::Links;
 use super::super::plain;
+use super::super::work::Work;
 use super::super::{Metadata, Page, Warning};
 use super::values::{Text, pieces};
 use super::{fence, json};
@@ -72,11 +73,11 @@ struct Data {
 }
 
 /// JSON that is no notebook is shown as it is.
-pub(super) fn page(text: &str, url: &Url) -> Page {
-    notebook_page(text, url).unwrap_or_else(|| json::page(text, url))
+pub(super) fn page(text: &str, url: &Url, work: &Work) -> Page {
+    notebook_page(text, url, work).unwrap_or_else(|| json::page(text, url, work))
 }
 
-fn notebook_page(text: &str, url: &Url) -> Option<Page> {
+fn notebook_page(text: &str, url: &Url, work: &Work) -> Option<Page> {
     let mut notebook: Notebook<'_> = serde_json::from_str(text).ok()?;
     if let (None, Some(worksheets)) = (notebook.cells, notebook.worksheets) {
         let (sheets, _) = pieces(worksheets, 1)?;
@@ -98,10 +99,12 @@ fn notebook_page(text: &str, url: &Url) -> Option<Page> {
     let mut writer = Writer {
         language: language.filter(is_language).unwrap_or_default().0,
         links: Links::new(url.clone()),
+        work: work.clone(),
         markdown: String::new(),
         is_cut: count > cells.len(),
     };
     for cell in cells {
+        work.look();
         if writer.markdown.len() > MARKDOWN_BYTES_MAX {
             writer.is_cut = true;
             break;
@@ -111,7 +114,7 @@ fn notebook_page(text: &str, url: &Url) -> Option<Page> {
             Err(_) => writer.is_cut = true,
         }
     }
-    let (headings, links) = plain::headings_and_links(&writer.markdown, url);
+    let (headings, links) = plain::headings_and_links(&writer.markdown, url, work);
     let mut page = Page {
         metadata: Metadata {
             title: headings.first().map(|heading| heading.text.clone()),
@@ -131,6 +134,7 @@ fn notebook_page(text: &str, url: &Url) -> Option<Page> {
 struct Writer {
     language: String,
     links: Links,
+    work: Work,
     markdown: String,
     is_cut: bool,
 }
@@ -180,7 +184,7 @@ impl Writer {
 
     /// Markdown of others, which is cleaned by itself: what it leaves open ends with it.
     fn prose(&mut self, text: &str) {
-        let mut clean = plain::clean(plain::normalised(text).trim(), &mut self.links);
+        let mut clean = plain::clean(plain::normalised(text).trim(), &mut self.links, &self.work);
         plain::close_fence(&mut clean);
         self.push(clean.trim());
     }
@@ -226,7 +230,7 @@ mod tests {
         let notebook = serde_json::json!({
             "metadata": {"language_info": {"name": "python"}}, "nbformat": 4, "cells": cells,
         });
-        notebook_page(&notebook.to_string(), &url()).expect("a notebook")
+        notebook_page(&notebook.to_string(), &url(), &Work::default()).expect("a notebook")
     }
 
     #[test]
@@ -251,7 +255,7 @@ mod tests {
     fn notebooks_of_version_3_are_read() {
         let notebook =
             r#"{"worksheets": [{"cells": [{"cell_type": "code", "input": "a", "outputs": []}]}]}"#;
-        let page = notebook_page(notebook, &url()).expect("a notebook");
+        let page = notebook_page(notebook, &url(), &Work::default()).expect("a notebook");
         assert_eq!(page.markdown, "```\na\n```\n\n");
     }
 
@@ -281,9 +285,9 @@ mod tests {
 
     #[test]
     fn other_json_is_none_and_outputs_are_bounded() {
-        assert!(notebook_page("{\"a\": 1}", &url()).is_none());
-        assert!(notebook_page("[", &url()).is_none());
-        assert!(notebook_page("{\"cells\": 1}", &url()).is_none());
+        assert!(notebook_page("{\"a\": 1}", &url(), &Work::default()).is_none());
+        assert!(notebook_page("[", &url(), &Work::default()).is_none());
+        assert!(notebook_page("{\"cells\": 1}", &url(), &Work::default()).is_none());
         let long = "x".repeat(2 * OUTPUT_BYTES_MAX);
         let page = read(
             &serde_json::json!([{"cell_type": "code", "source": "a", "outputs": [{"text": long}]}]),
@@ -297,7 +301,7 @@ mod tests {
     fn what_is_not_shown_is_not_read() {
         let maps = format!("[{}{{}}]", "{\"a\":0},".repeat(100_000));
         let odd = format!(r#"{{"cells": {maps}, "metadata": {maps}, "x": {maps}}}"#);
-        let read = notebook_page(&odd, &url()).expect("a notebook");
+        let read = notebook_page(&odd, &url(), &Work::default()).expect("a notebook");
         assert_eq!(
             (read.markdown.as_str(), &read.warnings[..]),
             ("", &[Warning::Truncated][..])
@@ -306,7 +310,12 @@ mod tests {
         let cell = format!(
             r#"{{"cell_type": "code", "source": {maps}, "input": "a", "outputs": [{{"data": {maps}}}, {{"text": ["b", 1, null]}}], "metadata": {maps}}}"#
         );
-        let read = notebook_page(&format!(r#"{{"cells": [{cell}]}}"#), &url()).expect("a notebook");
+        let read = notebook_page(
+            &format!(r#"{{"cells": [{cell}]}}"#),
+            &url(),
+            &Work::default(),
+        )
+        .expect("a notebook");
         assert_eq!(read.markdown, "```\na\n```\n\n```\nb\n```\n\n");
         assert_eq!(read.warnings, [Warning::Truncated]);
     }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::ConvertError;
+use super::super::work::Work;
 use super::markup::{Document, Html, dublin_core, is_address, local};
 use super::xml::{Element, Event, walk};
 use super::zip::Archive;
@@ -12,7 +13,7 @@ const REMEMBERED_MAX: usize = 10_000;
 /// A repeated cell or space is written so often at most.
 const REPEATED_MAX: usize = 64;
 
-pub(super) fn document(bytes: &[u8]) -> Result<Document, ConvertError> {
+pub(super) fn document(bytes: &[u8], work: &Work) -> Result<Document, ConvertError> {
     let archive = Archive::open(bytes)?;
     // Where all of a package is encrypted, the manifest is all that can be read (part 2, 3.4.3).
     if archive
@@ -23,15 +24,15 @@ pub(super) fn document(bytes: &[u8]) -> Result<Document, ConvertError> {
     }
     let text = archive.main_text("content.xml")?;
     let mut writer = Writer {
-        styles: styles(&text),
+        styles: styles(&text, work),
         ..Writer::default()
     };
-    let is_whole = walk(&text, |event| writer.take(event));
+    let is_whole = walk(&text, work, |event| writer.take(event));
     writer.begin_notes();
-    walk(&text, |event| writer.take(event));
+    walk(&text, work, |event| writer.take(event));
     let mut document = writer.out.document(archive.finish()? || !is_whole);
     if let Some(text) = archive.text("meta.xml") {
-        dublin_core(&text, &mut document.metadata);
+        dublin_core(&text, work, &mut document.metadata);
     }
     Ok(document)
 }
@@ -45,10 +46,10 @@ struct Style {
     counts: bool,
 }
 
-fn styles(text: &str) -> HashMap<String, Style> {
+fn styles(text: &str, work: &Work) -> HashMap<String, Style> {
     let mut found: HashMap<String, Style> = HashMap::new();
     let mut name = String::new();
-    walk(text, |event| {
+    walk(text, work, |event| {
         let Event::Open(element, _) = event else {
             return;
         };
@@ -272,7 +273,7 @@ mod tests {
         );
         let bytes = archive(&[("mimetype", b"x"), ("content.xml", text.as_bytes())]);
         assert_eq!(
-            document(&bytes).expect("a document").html,
+            document(&bytes, &Work::default()).expect("a document").html,
             expected,
             "{body}"
         );
@@ -332,7 +333,7 @@ mod tests {
         for part in ["content.xml", "encrypted-package"] {
             let bytes = archive(&[&parts[..], &[(part, &[0xFF, 0, 1])]].concat());
             assert_eq!(
-                document(&bytes).err(),
+                document(&bytes, &Work::default()).err(),
                 Some(ConvertError::EncryptedDocument)
             );
         }
@@ -350,10 +351,8 @@ mod tests {
         );
         for body in [cell, note] {
             let text = format!("<office:text>{body}</office:text>");
-            let document = document(&archive(&[
-                ("mimetype", b"x"),
-                ("content.xml", text.as_bytes()),
-            ]));
+            let parts: [(&str, &[u8]); 2] = [("mimetype", b"x"), ("content.xml", text.as_bytes())];
+            let document = document(&archive(&parts), &Work::default());
             let document = document.expect("a document");
             assert!(document.is_cut);
             assert!(

@@ -2,6 +2,7 @@
 
 use url::Url;
 
+use super::super::work::Work;
 use super::super::{ConvertError, Page, Settings};
 use super::markup::Document;
 use super::{csv, docx, epub, feed, json, notebook, odt, pdf, text, xlsx, xml};
@@ -34,11 +35,11 @@ pub(in crate::markdown) enum Convert {
     /// While it arrives.
     Streamed,
     /// From the whole of its text, without control characters.
-    Text(fn(&str, &Url) -> Page),
+    Text(fn(&str, &Url, &Work) -> Page),
     /// From the whole of its bytes, which are no text.
-    Bytes(fn(&[u8], &Settings) -> Result<Page, ConvertError>),
+    Bytes(fn(&[u8], &Settings, &Work) -> Result<Page, ConvertError>),
     /// The same, by way of HTML, which is then converted like a page.
-    Document(fn(&[u8]) -> Result<Document, ConvertError>),
+    Document(fn(&[u8], &Work) -> Result<Document, ConvertError>),
 }
 
 /// What is known of a kind before a byte of it is read.
@@ -65,6 +66,16 @@ pub struct Kind {
     pub reading_factor: usize,
     /// What it takes while it is converted, however small it is: what it holds is packed.
     pub unpacked_bytes: usize,
+    /// And for each of its bytes.
+    pub unpacked_factor: usize,
+}
+
+impl Kind {
+    /// Bytes of memory that a whole page of so many bytes takes while it is converted, beside what [`Kind::reading_factor`]
+    /// says of kinds that are not packed.
+    pub fn converting_bytes(&self, bytes: usize) -> usize {
+        self.unpacked_bytes + self.unpacked_factor * bytes
+    }
 }
 
 /// Looked at as a whole: its bytes, its characters, these without controls, and the markdown, which may be twice as long.
@@ -81,6 +92,7 @@ const TEXT: Kind = Kind {
     is_prose: false,
     reading_factor: 6,
     unpacked_bytes: 0,
+    unpacked_factor: 0,
 };
 
 /// Unpacked part by part, each up to a bound (`zip.rs`), and written as HTML of at most 4 MB.
@@ -184,9 +196,10 @@ pub const KINDS: [Kind; 13] = [
         name: "PDF",
         source: "pdf",
         types: &["application/pdf", "application/x-pdf"],
-        // Its streams are packed.
+        // Its streams are packed. A manual of thousands of pages has a hundred thousand objects.
         reading_factor: 2,
         unpacked_bytes: 40 * 1024 * 1024,
+        unpacked_factor: 6,
         ..TEXT
     },
     Kind {
@@ -224,7 +237,7 @@ pub const KINDS: [Kind; 13] = [
     },
     Kind {
         kind: ContentKind::Xlsx,
-        convert: Convert::Bytes(|bytes, _| xlsx::page(bytes)),
+        convert: Convert::Bytes(|bytes, _, work| xlsx::page(bytes, work)),
         name: "XLSX",
         source: "xlsx",
         types: &[

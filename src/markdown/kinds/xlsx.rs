@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use super::super::inline::Writer;
 use super::super::tables::{ValueTable, value};
+use super::super::work::Work;
 use super::super::{ConvertError, Heading, Page, Warning};
 use super::docx::relations;
 use super::left_out;
@@ -30,13 +31,13 @@ const LOOKED_BYTES_MAX: usize = 4 * CELLS_BYTES_MAX;
 const EPOCH_DAYS: f64 = 25_569.0;
 const LATER_DAYS: f64 = 1_462.0;
 
-pub(super) fn page(bytes: &[u8]) -> Result<Page, ConvertError> {
+pub(super) fn page(bytes: &[u8], work: &Work) -> Result<Page, ConvertError> {
     let archive = Archive::open(bytes)?;
     let workbook = archive.main_text("xl/workbook.xml")?;
-    let paths = relations(&archive, "xl/_rels/workbook.xml.rels");
+    let paths = relations(&archive, "xl/_rels/workbook.xml.rels", work);
     let mut sheets: Vec<(String, Option<String>)> = Vec::new();
     let mut shift = 0.0;
-    let is_whole = walk(&workbook, |event| {
+    let is_whole = walk(&workbook, work, |event| {
         let Event::Open(element, _) = event else {
             return;
         };
@@ -52,10 +53,11 @@ pub(super) fn page(bytes: &[u8]) -> Result<Page, ConvertError> {
         }
     });
     drop((workbook, paths));
-    let (strings, has_all) = strings(&archive.text("xl/sharedStrings.xml").unwrap_or_default());
+    let shared = archive.text("xl/sharedStrings.xml");
+    let (strings, has_all) = strings(&shared.unwrap_or_default(), work);
     let mut book = Book {
         strings,
-        is_date: dates(&archive.text("xl/styles.xml").unwrap_or_default()),
+        is_date: dates(&archive.text("xl/styles.xml").unwrap_or_default(), work),
         shift,
         rows_left: ROWS_MAX,
         bytes_left: CELLS_BYTES_MAX,
@@ -75,7 +77,7 @@ pub(super) fn page(bytes: &[u8]) -> Result<Page, ConvertError> {
                 if !book.take(name.len() + title.text.len()) {
                     break;
                 }
-                let sheet = book.sheet(&text);
+                let sheet = book.sheet(&text, work);
                 if sheet.count > 0 {
                     write(name, &title.text, sheet, &mut page);
                 }
@@ -84,7 +86,7 @@ pub(super) fn page(bytes: &[u8]) -> Result<Page, ConvertError> {
         }
     }
     if let Some(text) = archive.text("docProps/core.xml") {
-        dublin_core(&text, &mut page.metadata);
+        dublin_core(&text, work, &mut page.metadata);
     }
     if archive.finish()? || book.is_cut {
         page.warnings.push(Warning::Truncated);
@@ -136,11 +138,11 @@ impl Strings {
 }
 
 /// Also whether these are all.
-fn strings(text: &str) -> (Strings, bool) {
+fn strings(text: &str, work: &Work) -> (Strings, bool) {
     let mut found = Strings::default();
     let mut path: Vec<String> = Vec::new();
     let mut is_full = false;
-    let is_whole = walk(text, |event| match event {
+    let is_whole = walk(text, work, |event| match event {
         Event::Open(element, _) => {
             let name = local(&element.name);
             if name == "si" {
@@ -169,11 +171,11 @@ fn strings(text: &str) -> (Strings, bool) {
 }
 
 /// Of each format of cells whether it shows a date.
-fn dates(text: &str) -> Vec<bool> {
+fn dates(text: &str, work: &Work) -> Vec<bool> {
     let mut own: HashMap<String, bool> = HashMap::new();
     let mut found = Vec::new();
     let mut in_cells = 0usize;
-    walk(text, |event| match event {
+    walk(text, work, |event| match event {
         Event::Open(element, _) => {
             let attribute = |name: &str| element.attribute(name).unwrap_or("");
             let name = local(&element.name);
@@ -226,13 +228,13 @@ struct Cell {
 }
 
 impl Book {
-    fn sheet(&mut self, text: &str) -> Sheet {
+    fn sheet(&mut self, text: &str, work: &Work) -> Sheet {
         let mut sheet = Sheet::default();
         let mut row: Vec<String> = Vec::new();
         let mut has_values = false;
         let mut cell = Cell::default();
         let mut path: Vec<String> = Vec::new();
-        let is_whole = walk(text, |event| match event {
+        let is_whole = walk(text, work, |event| match event {
             Event::Open(element, _) => {
                 let name = local(&element.name);
                 match name {
@@ -418,7 +420,7 @@ mod tests {
             ("xl/styles.xml", styles.as_bytes()),
             ("xl/worksheets/sheet1.xml", sheet.as_bytes()),
         ]);
-        page(&bytes).expect("a workbook")
+        page(&bytes, &Work::default()).expect("a workbook")
     }
 
     #[test]
@@ -476,9 +478,8 @@ mod tests {
     #[test]
     fn space_in_shared_texts_counts() {
         let space = " ".repeat(1_000_000);
-        let (found, is_whole) = strings(&format!(
-            "<sst><si><t>{space}</t></si><si><t> a </t></si></sst>"
-        ));
+        let text = format!("<sst><si><t>{space}</t></si><si><t> a </t></si></sst>");
+        let (found, is_whole) = strings(&text, &Work::default());
         assert!(is_whole);
         assert_eq!(
             (found.text.as_str(), found.get(0), found.get(1)),
@@ -511,7 +512,9 @@ mod tests {
             is_cut: false,
         };
         assert_eq!(
-            book.sheet("<row><c r='IV1'><v>1</v></c></row>").table.rows,
+            book.sheet("<row><c r='IV1'><v>1</v></c></row>", &Work::default())
+                .table
+                .rows,
             0
         );
         assert!(book.is_cut);
@@ -528,7 +531,7 @@ mod tests {
                 ("xl/workbook.xml", sheets(count).as_bytes()),
                 ("xl/_rels/workbook.xml.rels", links.as_bytes()),
             ]);
-            let page = page(&bytes).expect("a workbook");
+            let page = page(&bytes, &Work::default()).expect("a workbook");
             assert_eq!(page.warnings, [Warning::Truncated]);
         }
     }

@@ -8,6 +8,7 @@ use url::Url;
 
 use super::super::escape::push_destination;
 use super::super::inline::Writer;
+use super::super::work::Work;
 use super::super::{LINKS_MAX, Link, Page, Warning};
 use super::{fence, left_out};
 
@@ -65,7 +66,7 @@ impl Element {
 }
 
 /// Gives what the document holds, in order, up to its end or its first fault; whether it came to the end.
-pub(super) fn walk(text: &str, mut take: impl FnMut(&Event<'_>)) -> bool {
+pub(super) fn walk(text: &str, work: &Work, mut take: impl FnMut(&Event<'_>)) -> bool {
     let mut reader = Reader::from_str(text);
     let config = reader.config_mut();
     config.check_end_names = false;
@@ -78,6 +79,7 @@ pub(super) fn walk(text: &str, mut take: impl FnMut(&Event<'_>)) -> bool {
             .min(text.len())
     };
     loop {
+        work.step();
         let before = place(reader.buffer_position());
         match reader.read_event() {
             Ok(Raw::Start(tag)) => {
@@ -110,8 +112,8 @@ pub(super) fn walk(text: &str, mut take: impl FnMut(&Event<'_>)) -> bool {
     }
 }
 
-pub(super) fn page(text: &str, url: &Url) -> Page {
-    sitemap(text, url).unwrap_or_else(|| Page {
+pub(super) fn page(text: &str, url: &Url, work: &Work) -> Page {
+    sitemap(text, url, work).unwrap_or_else(|| Page {
         markdown: fence("xml", text),
         ..Page::default()
     })
@@ -124,12 +126,12 @@ struct Place {
 }
 
 /// `None` when it is none.
-fn sitemap(text: &str, url: &Url) -> Option<Page> {
+fn sitemap(text: &str, url: &Url, work: &Work) -> Option<Page> {
     let mut root = String::new();
     let mut places: Vec<Place> = Vec::new();
     let mut count = 0;
     let mut path: Vec<String> = Vec::new();
-    walk(text, |event| match event {
+    walk(text, work, |event| match event {
         Event::Open(element, _) => {
             if path.is_empty() {
                 root.clone_from(&element.name);
@@ -203,7 +205,7 @@ mod tests {
     fn xml_stays_as_it_is() {
         let text =
             "<?xml version=\"1.0\"?>\n<!DOCTYPE a [<!ENTITY b \"c\">]>\n<a>&b; &amp; ```</a>\n";
-        let page = page(text, &url());
+        let page = page(text, &url(), &Work::default());
         assert_eq!(page.markdown, format!("````xml\n{text}````\n"));
     }
 
@@ -211,7 +213,7 @@ mod tests {
     fn a_sitemap_is_a_list_of_links() {
         let text = "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc> https://example.org/x?a=1&amp;b=2 </loc>\
                     <lastmod>2024-01-31</lastmod></url><url><loc>javascript:x</loc></url><url><loc>/y</loc></url></urlset>";
-        let page = page(text, &url());
+        let page = page(text, &url(), &Work::default());
         assert_eq!(
             page.markdown,
             "- <https://example.org/x?a=1&b=2> (2024-01-31)\n- <https://example.org/y>\n"
@@ -223,7 +225,7 @@ mod tests {
     fn entities_of_the_document_are_not_expanded() {
         let bomb = "<!DOCTYPE a [<!ENTITY b \"xxxxxxxxxx\"><!ENTITY c \"&b;&b;&b;\">]><a>&c;&eacute;&#65;</a>";
         let mut texts = String::new();
-        assert!(walk(bomb, |event| {
+        assert!(walk(bomb, &Work::default(), |event| {
             if let Event::Text(text) = event {
                 texts.push_str(text);
             }
@@ -237,7 +239,7 @@ mod tests {
         let most = "v".repeat(VALUE_BYTES_MAX);
         let text = format!("<{} a='{most}' b='{most}x' c='y'/>", "n".repeat(100_000));
         let mut seen = Vec::new();
-        walk(&text, |event| {
+        walk(&text, &Work::default(), |event| {
             if let Event::Open(element, _) = event {
                 let lengths = ["a", "b", "c"].map(|name| element.attribute(name).map(str::len));
                 seen.push((element.name.len(), lengths));
@@ -252,7 +254,9 @@ mod tests {
     #[test]
     fn depth_ends_the_reading() {
         let mut opened = 0;
-        assert!(!walk(&"<a>".repeat(100_000), |_| opened += 1));
+        assert!(!walk(&"<a>".repeat(100_000), &Work::default(), |_| {
+            opened += 1
+        }));
         assert_eq!(opened, DEPTH_MAX);
     }
 }

@@ -35,7 +35,7 @@ use super::attributes::Attributes;
 use super::injection;
 use super::scripts::{Scripts, within};
 use super::tag::Tag;
-use crate::domain::words::folded;
+use crate::domain::words::visible_line;
 use json_ld::JsonLd;
 pub(super) use json_ld::Property;
 
@@ -231,7 +231,7 @@ pub(super) fn clean(text: impl AsRef<str>) -> Option<String> {
     if text.len() > FIELD_BYTES_MAX {
         return None;
     }
-    let text = folded(text);
+    let text = visible_line(text);
     (!text.is_empty()).then_some(text)
 }
 

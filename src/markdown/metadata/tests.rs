@@ -178,3 +178,44 @@ fn related_addresses_are_absolute_and_of_the_web() {
     assert_eq!(found.next, some("https://example.org/2"));
     assert_eq!((found.previous, found.favicon), (None, None));
 }
+
+/// A title with a mark that turns the direction of reading reached reports, e-mails and pages as it was: `abc` and `fdp`
+/// behind the mark read `abcpdf`.
+#[test]
+fn what_nobody_sees_is_in_no_field() {
+    let page = crate::markdown::tests::full_page(
+        "<title>abc\u{202e}fdp</title><meta name=author content='A\u{2066}nn\u{2069}'>\
+         <meta name=description content='Some\u{200b}thing \u{202b}else'><meta name=keywords content='a\u{feff}b'>\
+         <h2>Head\u{202e}ing</h2><p><a href=/x>lin\u{202d}k</a>",
+    );
+    assert_eq!(page.metadata.title.as_deref(), Some("abcfdp"));
+    assert_eq!(page.metadata.author.as_deref(), Some("Ann"));
+    assert_eq!(page.metadata.description.as_deref(), Some("Something else"));
+    assert_eq!(page.metadata.keywords, ["ab"]);
+    assert_eq!(page.headings[0].text, "Heading");
+    assert_eq!(page.links[0].text, "link");
+}
+
+#[test]
+fn documents_of_other_kinds_say_nothing_unseen_either() {
+    let read = |kind, text: &str| {
+        let mut converter = Converter::new(Settings {
+            kind,
+            url: Url::parse("https://example.org/").expect("a valid URL"),
+            charset: None,
+            full: false,
+        });
+        converter.push(text.as_bytes()).expect("a page");
+        converter.finish().expect("a page").metadata.title
+    };
+    for (kind, text) in [
+        (ContentKind::Json, "{\"title\":\"abc\u{202e}fdp\"}"),
+        (ContentKind::Markdown, "# abc\u{202e}fdp\n\ntext"),
+        (
+            ContentKind::Feed,
+            "<rss><channel><title>abc\u{202e}fdp</title></channel></rss>",
+        ),
+    ] {
+        assert_eq!(read(kind, text).as_deref(), Some("abcfdp"), "{kind:?}");
+    }
+}

@@ -47,12 +47,14 @@ pub(super) fn decide(
     let threshold = (strictness * expected / 2.0).clamp(0.15, 0.75);
     let mut is_kept: Vec<bool> = chances.iter().map(|&chance| chance >= threshold).collect();
     long::keep_long(outline, &mut is_kept);
+    outline.work.look();
     cards::drop_few(outline, &mut is_kept);
     let said_title = title;
     // Whether a title belongs to the content is a matter of taste: a small doubt is enough to keep it.
     let title = title.filter(|&at| chances[at] * 2.0 >= threshold);
     let is_whole = reference::keep_whole(outline, hints, said_title, &mut is_kept);
     let comments = comments::under_article(outline, hints, &is_kept, said_title);
+    outline.work.look();
     repair(outline, chances, threshold, &mut is_kept, title);
     if !hints.is_talk {
         siblings::keep_alike_parts(outline, &mut is_kept);
@@ -62,6 +64,7 @@ pub(super) fn decide(
             *is_kept = include_comments;
         }
     }
+    outline.work.look();
     notes::keep_notes(outline, &mut is_kept);
     let voices = match hints.is_talk || include_comments {
         true => Voices::of(outline),
@@ -75,6 +78,7 @@ pub(super) fn decide(
     if !is_whole && !hints.is_talk && !hints.is_product {
         comments::drop_other_articles(outline, &mut is_kept);
     }
+    outline.work.look();
     shares::drop_shares(outline, &mut is_kept);
     if !hints.is_talk && !hints.is_product && !include_comments {
         comments::drop_last_label(outline, &mut is_kept);
@@ -82,6 +86,7 @@ pub(super) fn decide(
     images::keep_images(outline, &mut is_kept);
     images::keep_captions(outline, &mut is_kept);
     drop_consent(outline, &mut is_kept);
+    outline.work.look();
     promotions::drop_promotions(outline, &mut is_kept);
     note_titles::keep_note_titles(outline, &mut is_kept);
     if !is_whole {

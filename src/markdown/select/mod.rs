@@ -54,7 +54,9 @@ pub(super) fn select(
 ) -> Selected {
     let (chances, title) = {
         let page = Page::new(outline);
+        outline.work.look();
         let features = Features::new(&page, hints, &model.names);
+        outline.work.look();
         (chances(outline, &features, model), features.title_block)
     };
     decide::decide(outline, &chances, hints, title, include_comments)
@@ -73,6 +75,7 @@ fn chances(outline: &Outline, features: &Features<'_>, model: &Model) -> Vec<f32
                 feature: 0,
                 at,
             };
+            outline.work.step();
             features.next(&mut walk, &mut row);
         }
         chances.extend_from_slice(&model.judge(&columns)[..count]);

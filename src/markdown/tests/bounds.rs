@@ -1,8 +1,14 @@
 //! Pages made to break the conversion, and the properties that hold for any page.
 
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
 use proptest::prelude::*;
 
 use super::*;
+use crate::markdown::kinds::archive;
+use crate::markdown::work::tests::fast_clock;
 
 #[test]
 fn the_size_limit_is_exact() {
@@ -89,6 +95,117 @@ fn bombs_end_in_an_answer() {
                     "{name}: {error}"
                 ),
             }
+        }
+    }
+}
+
+/// A page of any kind could cost minutes once, where a cause was not known: only some kinds had a bound on all their work.
+#[test]
+fn no_kind_of_page_takes_longer_than_it_may() {
+    let office = |name: &str, text: &str| archive(&[("mimetype", b"x"), (name, text.as_bytes())]);
+    let word = format!(
+        "<w:body>{}</w:body>",
+        "<w:p><w:r><w:t>a</w:t></w:r></w:p>".repeat(5_000)
+    );
+    let open = format!(
+        "<office:text>{}</office:text>",
+        "<text:p>a</text:p>".repeat(5_000)
+    );
+    let package = format!("<package>{}</package>", "<item/>".repeat(5_000));
+    let book = archive(&[
+        ("mimetype", b"application/epub+zip"),
+        (
+            "META-INF/container.xml",
+            b"<container><rootfile full-path='b.opf'/></container>",
+        ),
+        ("b.opf", package.as_bytes()),
+    ]);
+    let sheets = format!("<workbook>{}</workbook>", "<a/>".repeat(5_000));
+    let content = format!("BT /F1 9 Tf {}ET", "(a)Tj ".repeat(50_000));
+    let pdf = format!(
+        "%PDF-1.7\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Kids[3 0 R]>>endobj \
+         3 0 obj<</Contents 4 0 R>>endobj 4 0 obj<</Length {}>>stream\n{content}\nendstream endobj",
+        content.len()
+    );
+    let pages: [(ContentKind, Vec<u8>); KINDS.len()] = [
+        (ContentKind::Html, "<p>a".repeat(30_000).into()),
+        (ContentKind::Markdown, "# a\n".repeat(5_000).into()),
+        (ContentKind::PlainText, "a\n".repeat(5_000).into()),
+        (
+            ContentKind::Json,
+            format!("[{}1]", "1,".repeat(5_000)).into(),
+        ),
+        (ContentKind::Xml, "<a>b</a>".repeat(5_000).into()),
+        (
+            ContentKind::Feed,
+            format!(
+                "<rss><channel>{}",
+                "<item><title>a</title></item>".repeat(5_000)
+            )
+            .into(),
+        ),
+        (ContentKind::Csv, "a,b\n".repeat(5_000).into()),
+        (ContentKind::Pdf, pdf.into()),
+        (ContentKind::Docx, office("word/document.xml", &word)),
+        (ContentKind::Odt, office("content.xml", &open)),
+        (ContentKind::Epub, book),
+        (ContentKind::Xlsx, office("xl/workbook.xml", &sheets)),
+        (
+            ContentKind::Notebook,
+            format!("{{\"cells\":[{}{{}}]}}", "{},".repeat(5_000)).into(),
+        ),
+    ];
+    for (kind, bytes) in pages {
+        let converted = |each: Duration| {
+            let mut converter = Converter::new(settings(kind)).timed(fast_clock(each));
+            converter.push(&bytes).and_then(|()| converter.finish())
+        };
+        let in_time = converted(Duration::ZERO);
+        assert_ne!(in_time.err(), Some(ConvertError::TooComplex), "{kind:?}");
+        // The clock is read now and then, as the work goes on.
+        let late = converted(WORK_TIME_MAX / 3);
+        assert_eq!(late.err(), Some(ConvertError::TooComplex), "{kind:?}");
+    }
+}
+
+/// The same where selectors narrow the page, and in each later pass over what was read.
+#[test]
+fn each_pass_over_a_page_looks_at_the_time() {
+    let html = format!(
+        "<article>{}</article>",
+        "<p>Some words of it.</p>".repeat(200)
+    );
+    let looks = Rc::new(Cell::new(0));
+    let read = |late_at: usize, narrows: bool| {
+        looks.set(0);
+        let count = Rc::clone(&looks);
+        let clock = move || {
+            count.set(count.get() + 1);
+            match count.get() > late_at {
+                true => 2 * WORK_TIME_MAX,
+                false => Duration::ZERO,
+            }
+        };
+        let narrowing = Narrowing::new(Some("p"), None).expect("a selector");
+        let settings = Settings {
+            full: false,
+            ..settings(ContentKind::Html)
+        };
+        let mut converter = Converter::new(settings).timed(clock);
+        if narrows {
+            converter = converter.narrowed(narrowing);
+        }
+        converter
+            .push(html.as_bytes())
+            .and_then(|()| converter.finish())
+    };
+    for (narrows, looks_min) in [(false, 12), (true, 6)] {
+        assert!(read(1_000, narrows).is_ok());
+        let all = looks.get();
+        assert!(all >= looks_min, "{all}");
+        for late_at in 1..all {
+            let late = read(late_at, narrows).err();
+            assert_eq!(late, Some(ConvertError::TooComplex), "{late_at} of {all}");
         }
     }
 }

@@ -159,6 +159,11 @@ fn privacy() -> Markup {
             "Time, path pattern, status, network address",
             "as long as the operator keeps logs",
         ),
+        (
+            "Fetch log",
+            "Time and host name of each page that is fetched, without who asked for it",
+            "as long as the operator keeps logs",
+        ),
     ];
     let table = html! {
         table.stack {

@@ -3,6 +3,7 @@
 
 use maud::{DOCTYPE, Markup, html};
 
+use crate::domain::words::is_unseen;
 use crate::pages::parts::label_words;
 
 /// A complete e-mail.
@@ -183,6 +184,7 @@ fn signature(view: &Notice<'_>) -> String {
 
 fn one_line(text: &str) -> String {
     text.chars()
+        .filter(|c| !is_unseen(*c))
         .map(|c| if c.is_control() { ' ' } else { c })
         .take(150)
         .collect()

@@ -151,7 +151,10 @@ async fn fetch_in_turn(
     let cleared = web.clear_for(Asker::Buyer, &target, deadline).await?;
     let asked = robots::ask(app, &target);
     let mut permit = reader.memory.nothing();
+    // Before it begins: one that gets stuck, or ends the process, has no other line.
+    let host = target.host().to_owned();
     let fetching = outside.fetches.run(move || {
+        tracing::info!(host, "fetching a page");
         let fetched = web.fetch(cleared, &options, &mut permit)?;
         Ok((fetched, permit))
     });

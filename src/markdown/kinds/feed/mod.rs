@@ -13,6 +13,7 @@ use url::Url;
 use super::{fence, json};
 use crate::markdown::Page;
 use crate::markdown::links::URL_BYTES_MAX;
+use crate::markdown::work::Work;
 use json_feed::json_feed;
 use xml::xml_feed;
 
@@ -58,21 +59,21 @@ struct Feed {
     count: usize,
 }
 
-pub(super) fn page(text: &str, url: &Url) -> Page {
+pub(super) fn page(text: &str, url: &Url, work: &Work) -> Page {
     if text.trim_start().starts_with('{') {
         return match json_feed(text) {
-            Some(feed) => write::page(&feed, url),
-            None => json::page(text, url),
+            Some(feed) => write::page(&feed, url, work),
+            None => json::page(text, url, work),
         };
     }
-    let feed = xml_feed(text, url);
+    let feed = xml_feed(text, url, work);
     if feed.own.title.is_none() && feed.entries.is_empty() {
         return Page {
             markdown: fence("xml", text),
             ..Page::default()
         };
     }
-    write::page(&feed, url)
+    write::page(&feed, url, work)
 }
 
 /// On one line and of a bearable length.

@@ -5,6 +5,7 @@ fn read(text: &str) -> Page {
     page(
         text,
         &Url::parse("https://example.org/feeds/a.xml").expect("a valid URL"),
+        &Work::default(),
     )
 }
 

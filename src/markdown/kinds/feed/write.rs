@@ -8,6 +8,7 @@ use crate::markdown::inline::Writer;
 use crate::markdown::kinds::left_out;
 use crate::markdown::plain;
 use crate::markdown::render::push_escaped_line;
+use crate::markdown::work::Work;
 use crate::markdown::{
     ContentKind, Converter, Heading, LINKS_MAX, Link, Metadata, Page, Settings, Warning,
 };
@@ -15,7 +16,7 @@ use crate::markdown::{
 /// All of them together.
 const MARKDOWN_BYTES_MAX: usize = 10 * 1024 * 1024;
 
-pub(super) fn page(feed: &Feed, url: &Url) -> Page {
+pub(super) fn page(feed: &Feed, url: &Url, work: &Work) -> Page {
     let site = feed
         .own
         .link
@@ -29,14 +30,14 @@ pub(super) fn page(feed: &Feed, url: &Url) -> Page {
         heading(&mut page, 1, title, site.as_deref());
     }
     if let Some(summary) = feed.own.summary.as_ref() {
-        body(&mut page, summary, &base);
+        body(&mut page, summary, &base, work);
     }
     let mut given = 0;
     for entry in &feed.entries {
         if page.markdown.len() > MARKDOWN_BYTES_MAX {
             break;
         }
-        section(&mut page, entry, url, &base);
+        section(&mut page, entry, (url, &base), work);
         given += 1;
     }
     if given < feed.count {
@@ -57,7 +58,8 @@ pub(super) fn page(feed: &Feed, url: &Url) -> Page {
     page
 }
 
-fn section(page: &mut Page, entry: &Entry, url: &Url, base: &Url) {
+fn section(page: &mut Page, entry: &Entry, (url, base): (&Url, &Url), work: &Work) {
+    work.step();
     let link = entry.link.as_deref().and_then(|link| absolute(url, link));
     let title = entry
         .title
@@ -81,7 +83,7 @@ fn section(page: &mut Page, entry: &Entry, url: &Url, base: &Url) {
         page.markdown.push('\n');
     }
     if let Some(words) = entry.content.as_ref().or(entry.summary.as_ref()) {
-        body(page, words, base);
+        body(page, words, base, work);
     }
     if let Some(file) = entry
         .enclosure
@@ -134,9 +136,9 @@ fn push_link(page: &mut Page, text: &str, url: &str) {
 }
 
 /// What an entry says, with its headings below the entry's own.
-pub(super) fn body(page: &mut Page, words: &Words, base: &Url) {
+pub(super) fn body(page: &mut Page, words: &Words, base: &Url, work: &Work) {
     if words.form == Form::Plain {
-        let text = plain::as_markdown(&plain::normalised(&words.text));
+        let text = plain::as_markdown(&plain::normalised(&words.text), work);
         if !text.is_empty() {
             page.markdown.push('\n');
             page.markdown.push_str(&text);
@@ -148,10 +150,12 @@ pub(super) fn body(page: &mut Page, words: &Words, base: &Url) {
         url: words.base.clone().unwrap_or_else(|| base.clone()),
         charset: Some("utf-8".to_owned()),
         full: true,
-    });
+    })
+    .sharing(work);
     let converted = converter
         .push(words.text.as_bytes())
         .and_then(|()| converter.finish());
+    work.look();
     // An entry of nothing but a picture has no text, and no other is the worse for it.
     let Ok(inner) = converted else { return };
     page.markdown.push('\n');

@@ -6,6 +6,7 @@ use url::Url;
 use super::{ENTRIES_MAX, Entry, Feed, Form, Words, absolute};
 use crate::markdown::kinds::xml::{self, Element, Event};
 use crate::markdown::links::URL_BYTES_MAX;
+use crate::markdown::work::Work;
 
 /// Elements of a feed or an entry whose text is given.
 const FIELDS: [&str; 27] = [
@@ -38,7 +39,7 @@ const FIELDS: [&str; 27] = [
     "dc:language",
 ];
 
-pub(super) fn xml_feed(text: &str, url: &Url) -> Feed {
+pub(super) fn xml_feed(text: &str, url: &Url, work: &Work) -> Feed {
     let mut builder = Builder {
         source: text,
         feed: Feed::default(),
@@ -46,7 +47,7 @@ pub(super) fn xml_feed(text: &str, url: &Url) -> Feed {
         capture: None,
         entry: None,
     };
-    xml::walk(text, |event| match event {
+    xml::walk(text, work, |event| match event {
         Event::Open(element, after) => builder.open(element, *after, url),
         Event::Text(text) => {
             if let Some(capture) = &mut builder.capture {

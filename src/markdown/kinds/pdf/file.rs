@@ -8,6 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::super::super::work::Work;
 use super::filters;
 use super::lexer::{Dict, Lexer, Object, Token, is_space};
 use super::memory::{Content, Held, Memory};
@@ -48,6 +49,7 @@ pub(super) struct File<'a> {
     memory: Memory,
     is_cut: Cell<bool>,
     is_bomb: Cell<bool>,
+    work: Work,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,8 +65,39 @@ pub(super) struct Thing {
     stream: Option<(usize, usize)>,
 }
 
+/// An object that is looked at once.
+#[derive(Debug)]
+pub(super) struct Look {
+    thing: Rc<Thing>,
+    _held: Option<Held>,
+}
+
+impl Look {
+    fn of(object: Object) -> Look {
+        let stream = None;
+        Look {
+            thing: Rc::new(Thing { object, stream }),
+            _held: None,
+        }
+    }
+
+    pub(super) fn dict(&self) -> Option<&Rc<Dict>> {
+        match &self.thing.object {
+            Object::Dict(dict) => Some(dict),
+            _ => None,
+        }
+    }
+
+    pub(super) fn array(&self) -> Option<&[Object]> {
+        match &self.thing.object {
+            Object::Array(elements) => Some(elements),
+            _ => None,
+        }
+    }
+}
+
 impl<'a> File<'a> {
-    pub(super) fn open(bytes: &'a [u8]) -> File<'a> {
+    pub(super) fn open(bytes: &'a [u8], work: &Work) -> File<'a> {
         let mut file = File {
             bytes,
             places: HashMap::new(),
@@ -74,9 +107,10 @@ impl<'a> File<'a> {
             info: None,
             is_encrypted: false,
             work_left: Cell::new(WORK_BYTES_MAX),
-            memory: Memory::new(),
+            memory: Memory::new(bytes.len()),
             is_cut: Cell::new(false),
             is_bomb: Cell::new(false),
+            work: work.clone(),
         };
         file.scan();
         file
@@ -234,6 +268,40 @@ impl<'a> File<'a> {
         if let Some(kept) = self.kept.borrow().get(&place) {
             return Some(kept.clone());
         }
+        let (thing, bytes) = self.read_place(place)?;
+        // What does not fit ends the next step; this one has its object.
+        let _ = self.keep(bytes);
+        let thing = Rc::new(thing);
+        self.kept.borrow_mut().insert(place, thing.clone());
+        Some(thing)
+    }
+
+    /// The object here, or what it refers to, for one look: it takes memory as long as the answer lives, and is read again
+    /// for the next look. A manual has a hundred thousand pages, links and places to go to, each of them looked at once.
+    pub(super) fn look(&self, object: &Object) -> Option<Look> {
+        self.spend(LOOK_BYTES)?;
+        let Object::Reference(number) = object else {
+            return Some(Look::of(object.clone()));
+        };
+        let place = *self.places.get(number)?;
+        if let Some(kept) = self.kept.borrow().get(&place) {
+            return Some(Look {
+                thing: kept.clone(),
+                _held: None,
+            });
+        }
+        let (thing, bytes) = self.read_place(place)?;
+        if let Object::Reference(_) = thing.object {
+            return Some(Look::of(self.resolve(&thing.object)));
+        }
+        Some(Look {
+            thing: Rc::new(thing),
+            _held: Some(self.hold(bytes)?),
+        })
+    }
+
+    /// The object at a place, and the memory that it takes.
+    fn read_place(&self, place: Place) -> Option<(Thing, usize)> {
         let budget = OBJECTS_EACH_MAX.min(self.memory.left() / OBJECT_BYTES);
         if budget == 0 || self.is_spent() {
             self.is_cut.set(true);
@@ -258,11 +326,7 @@ impl<'a> File<'a> {
                 )
             }
         };
-        // What does not fit ends the next step; this one has its object.
-        let _ = self.keep((budget - left) * OBJECT_BYTES + THING_BYTES);
-        let thing = Rc::new(thing);
-        self.kept.borrow_mut().insert(place, thing.clone());
-        Some(thing)
+        Some((thing, (budget - left) * OBJECT_BYTES + THING_BYTES))
     }
 
     /// The object itself, where a reference stands for it.
@@ -329,6 +393,13 @@ impl<'a> File<'a> {
         Some((dict.clone(), content))
     }
 
+    /// The same for one look.
+    pub(super) fn stream_once(&self, object: &Object) -> Option<Content> {
+        let look = self.look(object)?;
+        let (from, to) = look.thing.stream?;
+        self.decoded(look.dict()?, self.bytes.get(from..to)?)
+    }
+
     fn decoded(&self, dict: &Dict, raw: &[u8]) -> Option<Content> {
         self.spend(raw.len() * PACKED_COST + CALL_BYTES)?;
         let limit = self.work_left.get().min(STREAM_BYTES_MAX);
@@ -374,6 +445,7 @@ impl<'a> File<'a> {
 
     /// Counts work, in bytes. `None` when all is spent.
     pub(super) fn spend(&self, bytes: usize) -> Option<()> {
+        self.work.step();
         let left = self.work_left.get().saturating_sub(bytes);
         self.work_left.set(left);
         if left == 0 {

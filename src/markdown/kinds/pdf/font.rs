@@ -516,7 +516,7 @@ mod tests {
     #[test]
     fn text_of_a_simple_font_has_widths_and_unknown_codes() {
         let mut found = Vec::new();
-        let file = File::open(b"");
+        let file = File::open(b"", &crate::markdown::work::Work::default());
         let dict = Dict::from([(b"BaseFont".to_vec(), Object::Name(b"Helvetica".to_vec()))]);
         Font::read(&file, &dict).each(b"i \x80", |text, step| {
             found.push((text.to_owned(), step.width, step.is_space, step.is_known));

@@ -9,6 +9,8 @@ use super::super::ContentKind;
 
 /// The rest of what is reserved for a PDF holds the file itself and the lines of one page.
 const OTHER_BYTES: usize = 16 * 1024 * 1024;
+/// And for each byte of the file: the buffer that it arrived in is up to twice as long.
+const OTHER_FACTOR: usize = 2;
 
 #[derive(Clone, Debug)]
 pub(super) struct Memory(Rc<Cell<usize>>);
@@ -28,9 +30,11 @@ pub(super) struct Content {
 }
 
 impl Memory {
-    pub(super) fn new() -> Memory {
-        let reserved = ContentKind::Pdf.row().unpacked_bytes;
-        Memory(Rc::new(Cell::new(reserved.saturating_sub(OTHER_BYTES))))
+    /// For a file of so many bytes.
+    pub(super) fn new(file_bytes: usize) -> Memory {
+        let reserved = ContentKind::Pdf.row().converting_bytes(file_bytes);
+        let other = OTHER_BYTES + OTHER_FACTOR * file_bytes;
+        Memory(Rc::new(Cell::new(reserved.saturating_sub(other))))
     }
 
     pub(super) fn left(&self) -> usize {
@@ -89,7 +93,7 @@ mod tests {
 
     #[test]
     fn what_is_held_is_given_back() {
-        let memory = Memory::new();
+        let memory = Memory::new(0);
         let all = memory.left();
         assert!(all > OTHER_BYTES);
         let content = Content::new(vec![0; 1_000], &memory).expect("there is space");
@@ -99,5 +103,6 @@ mod tests {
         assert_eq!(memory.left(), all);
         assert!(memory.keep(all + 1).is_none());
         assert_eq!(memory.left(), 0);
+        assert!(Memory::new(1_000_000).left() >= all + 1_000_000);
     }
 }

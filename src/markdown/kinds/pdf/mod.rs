@@ -41,6 +41,7 @@ use crate::domain::words;
 
 use super::super::inline::Writer;
 use super::super::render::push_escaped_line;
+use super::super::work::{Work, within_time};
 use super::super::{ConvertError, Heading, LINKS_MAX, Link, Page, Settings, THIN_WORDS, Warning};
 use super::fence;
 use content::Fonts;
@@ -50,8 +51,8 @@ use lexer::{Dict, Object};
 use lines::Line;
 use memory::Content;
 
-/// Pages that are read.
-const PAGES_MAX: usize = 500;
+/// Pages that are read. Long before it memory or the markdown may be full.
+const PAGES_MAX: usize = 10_000;
 /// Content of one page; what is behind it is left out.
 const PAGE_CONTENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Nodes of the page tree that are looked at.
@@ -67,15 +68,15 @@ const LETTERS_MIN: usize = 8;
 /// Longer addresses are no links.
 const ADDRESS_BYTES_MAX: usize = 2048;
 
-pub(super) fn page(bytes: &[u8], settings: &Settings) -> Result<Page, ConvertError> {
+pub(super) fn page(bytes: &[u8], settings: &Settings, work: &Work) -> Result<Page, ConvertError> {
     // The formats inside are many and hostile files are common: should a bound be missing somewhere, then one file
     // fails and not the request that asked for it.
-    catch_unwind(AssertUnwindSafe(|| read(bytes, settings)))
-        .unwrap_or(Err(ConvertError::DamagedPdf))
+    let reading = || within_time(|| read(bytes, settings, work))?;
+    catch_unwind(AssertUnwindSafe(reading)).unwrap_or(Err(ConvertError::DamagedPdf))
 }
 
-fn read(bytes: &[u8], settings: &Settings) -> Result<Page, ConvertError> {
-    let file = File::open(bytes);
+fn read(bytes: &[u8], settings: &Settings, work: &Work) -> Result<Page, ConvertError> {
+    let file = File::open(bytes, work);
     if file.is_encrypted {
         return Err(ConvertError::EncryptedPdf);
     }
@@ -95,6 +96,9 @@ fn read(bytes: &[u8], settings: &Settings) -> Result<Page, ConvertError> {
     let (mut pages, mut links) = (Vec::new(), Vec::new());
     let (mut unknown, mut letters, mut bytes) = (0, 0, 0);
     for leaf in &leaves {
+        work.look();
+        let Some(look) = file.look(leaf) else { break };
+        let Some(leaf) = look.dict() else { break };
         let content = content::read(
             &file,
             &mut fonts,
@@ -128,7 +132,11 @@ fn read(bytes: &[u8], settings: &Settings) -> Result<Page, ConvertError> {
     if letters < LETTERS_MIN {
         return Err(ConvertError::ScannedPdf);
     }
-    let mut page = write_page(layout::paragraphs(pages));
+    work.look();
+    let paragraphs = layout::paragraphs(pages);
+    work.look();
+    let mut page = write_page(paragraphs);
+    work.look();
     page.metadata = metadata;
     if page.metadata.title.is_none() {
         page.metadata.title = page.headings.first().map(|heading| heading.text.clone());
@@ -144,7 +152,7 @@ fn read(bytes: &[u8], settings: &Settings) -> Result<Page, ConvertError> {
 }
 
 /// The pages in order, and whether there are more than are read. A tree that bites its tail is walked once.
-fn leaves(file: &File<'_>, catalog: &Dict) -> (Vec<std::rc::Rc<Dict>>, bool) {
+fn leaves(file: &File<'_>, catalog: &Dict) -> (Vec<Object>, bool) {
     let mut waiting: Vec<Object> = catalog
         .get(b"Pages".as_slice())
         .cloned()
@@ -163,18 +171,28 @@ fn leaves(file: &File<'_>, catalog: &Dict) -> (Vec<std::rc::Rc<Dict>>, bool) {
         {
             continue;
         }
-        let Some(dict) = file.dict(Some(&node)) else {
+        let Some(look) = file.look(&node) else {
             continue;
         };
-        match file.array(dict.get(b"Kids".as_slice())) {
-            Some(kids) => {
+        let Some(dict) = look.dict() else {
+            continue;
+        };
+        match dict
+            .get(b"Kids".as_slice())
+            .and_then(|kids| file.look(kids))
+        {
+            Some(kids) if kids.array().is_some() => {
+                // Its kids may stand in it, and pages have their resources from it.
+                drop(look);
+                let dict = file.dict(Some(&node)).unwrap_or_default();
+                let kids = file.array(dict.get(b"Kids".as_slice())).unwrap_or_default();
                 let _ = file.spend(kids.len() * 16);
                 waiting.extend(kids.iter().take(NODES_MAX).rev().cloned());
                 // No more of them will be looked at.
                 let excess = waiting.len().saturating_sub(NODES_MAX);
                 waiting.drain(..excess);
             }
-            None => leaves.push(dict),
+            _ => leaves.push(node),
         }
     }
     (leaves, false)
@@ -198,20 +216,17 @@ fn resources(file: &File<'_>, leaf: &std::rc::Rc<Dict>) -> std::rc::Rc<Dict> {
 /// The page's content; several streams are one (ISO 32000-2, 7.7.3.3).
 fn text_of(file: &File<'_>, leaf: &Dict) -> Option<Content> {
     let contents = leaf.get(b"Contents".as_slice())?;
-    if let Some((_, content)) = file.stream(contents) {
+    if let Some(content) = file.stream_once(contents) {
         return Some(content);
     }
     let mut whole = file.content(Vec::new())?;
-    for part in file
-        .array(Some(contents))
-        .iter()
-        .flat_map(|parts| parts.iter())
-    {
+    let parts = file.look(contents);
+    for part in parts.iter().flat_map(|parts| parts.array()).flatten() {
         if file.spend(1).is_none() || whole.len() > PAGE_CONTENT_BYTES_MAX {
             file.cut();
             break;
         }
-        if let Some((_, content)) = file.stream(part) {
+        if let Some(content) = file.stream_once(part) {
             // They may be cut anywhere between two words.
             let is_added = whole.extend(&content).and_then(|()| whole.extend(b"\n"));
             if is_added.is_none() {
@@ -231,16 +246,21 @@ fn collect_links(
     addresses: &mut HashSet<String>,
     links: &mut Vec<Link>,
 ) {
-    let annotations = file.array(leaf.get(b"Annots".as_slice()));
-    for annotation in annotations.iter().flat_map(|list| list.iter()) {
+    let annotations = leaf.get(b"Annots".as_slice());
+    let annotations = annotations.and_then(|list| file.look(list));
+    for annotation in annotations.iter().flat_map(|list| list.array()).flatten() {
         if links.len() >= LINKS_MAX || file.spend(64).is_none() {
             return;
         }
-        let action = file
-            .dict(Some(annotation))
-            .and_then(|annotation| file.dict(annotation.get(b"A".as_slice())));
-        let Some(Object::Text(address)) = action.and_then(|action| file.member(&action, "URI"))
-        else {
+        let annotation = file.look(annotation);
+        let action = annotation.as_ref().and_then(|annotation| {
+            let action = annotation.dict()?.get(b"A".as_slice())?;
+            file.look(action)
+        });
+        let address = action
+            .as_ref()
+            .and_then(|action| file.member(action.dict()?, "URI"));
+        let Some(Object::Text(address)) = address else {
             continue;
         };
         // It is decoded, joined and compared.

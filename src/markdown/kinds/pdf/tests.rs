@@ -15,7 +15,11 @@ fn settings() -> Settings {
 }
 
 fn convert(file: &[u8]) -> Result<Page, ConvertError> {
-    page(file, &settings())
+    page(file, &settings(), &Work::default())
+}
+
+fn open(file: &[u8]) -> File<'_> {
+    File::open(file, &Work::default())
 }
 
 /// A file of these objects, numbered from 1, of which the first is the catalog.
@@ -191,9 +195,10 @@ fn trees_that_bite_their_tails_end() {
 
 #[test]
 fn many_pages_are_cut() {
+    const LAST: usize = PAGES_MAX + 100;
     let kids = "3 0 R ";
     let mut objects = vec![b"<</Type/Catalog/Pages 2 0 R>>".to_vec()];
-    let numbers: String = (6..=800).map(|number| format!("{number} 0 R ")).collect();
+    let numbers: String = (6..=LAST).map(|number| format!("{number} 0 R ")).collect();
     objects.push(format!("<</Kids[{kids}{numbers}]/Resources<</Font<</F1 5 0 R>>>>>>").into());
     objects.push(b"<</Type/Page/Parent 2 0 R/Contents 4 0 R>>".to_vec());
     objects.push(stream(
@@ -201,10 +206,16 @@ fn many_pages_are_cut() {
         b"BT /F1 9 Tf (Words of a page that stand in the middle) Tj ET",
     ));
     objects.push(b"<</Type/Font/Subtype/Type1/BaseFont/Courier>>".to_vec());
-    for number in 6..=800 {
-        objects.push(format!("<</Type/Page/Parent 2 0 R/Contents {} 0 R>>", 795 + number).into());
+    for number in 6..=LAST {
+        objects.push(
+            format!(
+                "<</Type/Page/Parent 2 0 R/Contents {} 0 R>>",
+                LAST - 5 + number
+            )
+            .into(),
+        );
     }
-    for number in 6..=800 {
+    for number in 6..=LAST {
         let letters: String = format!("{number}")
             .bytes()
             .map(|b| char::from(b + 49))
@@ -214,7 +225,7 @@ fn many_pages_are_cut() {
     }
     let page = convert(&file(&objects, "")).expect("the file converts");
     assert!(page.warnings.contains(&Warning::Truncated));
-    assert!(page.markdown.contains("**Page 500**") && !page.markdown.contains("**Page 501**"));
+    assert!(page.markdown.contains("**Page 10000**") && !page.markdown.contains("**Page 10001**"));
 }
 
 #[test]
@@ -282,10 +293,11 @@ fn lines_have_a_bounded_part_of_memory() {
     objects.extend((6..56).map(|_| page.as_bytes().to_vec()));
     let kids: String = (6..56).map(|number| format!("{number} 0 R ")).collect();
     objects[1] = format!("<</Kids[{kids}]>>").into();
-    let page = convert(&file(&objects, "")).expect("what fits is given");
+    let file = file(&objects, "");
+    let page = convert(&file).expect("what fits is given");
     assert!(page.warnings.contains(&Warning::Truncated));
     let lines = page.markdown.matches('a').count();
-    let most = ContentKind::Pdf.row().unpacked_bytes / LINE_BYTES;
+    let most = ContentKind::Pdf.row().converting_bytes(file.len()) / LINE_BYTES;
     assert!((20_000..most).contains(&lines), "{lines}");
 }
 
@@ -293,7 +305,7 @@ fn lines_have_a_bounded_part_of_memory() {
 fn objects_at_one_place_are_kept_once_and_others_up_to_a_bound() {
     let names = format!("[{}]", format!("/{}", "n".repeat(255)).repeat(5_000));
     let one = file(&[at_one_place(100..200, &names)], "");
-    let opened = File::open(&one);
+    let opened = open(&one);
     let first = opened.thing(100).expect("an array");
     for number in 101..200 {
         let other = opened.thing(number).expect("an array");
@@ -305,7 +317,7 @@ fn objects_at_one_place_are_kept_once_and_others_up_to_a_bound() {
         .map(|at| at_one_place(100 + at..101 + at, &names))
         .collect();
     let many = file(&many, "");
-    let opened = File::open(&many);
+    let opened = open(&many);
     let count = (100..110).filter(|number| opened.thing(*number).is_some());
     let count = count.count();
     assert!((1..10).contains(&count) && opened.is_cut(), "{count}");
@@ -322,13 +334,13 @@ fn look_ups_are_counted_by_what_they_pass_over() {
         &deflated(content.as_bytes()),
     );
     let whole = file(&[container], "");
-    let opened = File::open(&whole);
+    let opened = open(&whole);
     let read = (100..1_100).take_while(|number| opened.thing(*number).is_some());
     assert!(read.count() < 200);
     assert!(opened.is_spent());
     // A comment is passed over from each place in it where an object may begin.
     let comment = file(&[b"%1 0 obj".repeat(300_000)], "");
-    assert!(File::open(&comment).is_spent());
+    assert!(open(&comment).is_spent());
 }
 
 #[test]
@@ -369,7 +381,7 @@ fn links_and_widths_are_counted() {
         ],
         "",
     );
-    let opened = File::open(&annotated);
+    let opened = open(&annotated);
     let leaf = opened.dict(Some(&Object::Reference(3))).expect("a page");
     let mut links = Vec::new();
     let base = &settings().url;
@@ -380,12 +392,98 @@ fn links_and_widths_are_counted() {
     let widths = format!("[{}]", "/a".repeat(200_000));
     let font = b"<</Subtype/Type0/DescendantFonts[<</W 1 0 R>>]>>".to_vec();
     let composite = file(&[widths.into(), font], "");
-    let opened = File::open(&composite);
+    let opened = open(&composite);
     let font = opened.dict(Some(&Object::Reference(2))).expect("a font");
     for _ in 0..100 {
         font::Font::read(&opened, &font);
     }
     assert!(opened.is_spent());
+}
+
+/// A manual of 3,000 pages ended at page 160, or had no text at all: each of its links took memory for good, though it was
+/// looked at once, and no more than 500 pages were read.
+#[test]
+fn a_long_manual_is_read_whole() {
+    const PAGES: usize = 3_000;
+    const LINKS_OF_PAGE: usize = 30;
+    // Below 10 the few; then each page, its content, its resources and its links.
+    let each = 3 + LINKS_OF_PAGE;
+    let number_of = |page: usize| 10 + page * each;
+    let (mut parts, mut contents): (Vec<(usize, String)>, _) = (Vec::new(), Vec::new());
+    for page in 0..PAGES {
+        let number = number_of(page);
+        let links: String = (number + 3..number + each)
+            .map(|link| format!("{link} 0 R "))
+            .collect();
+        let (content, resources) = (number + 1, number + 2);
+        parts.push((
+            number,
+            format!(
+                "<</Type/Page/Parent 2 0 R/Contents {content} 0 R/Resources {resources} 0 R/MediaBox[0 0 595 842]/Annots[{links}]>>"
+            ),
+        ));
+        parts.push((
+            resources,
+            "<</Font<</F1 3 0 R>>/ProcSet[/PDF/Text]>>".to_owned(),
+        ));
+        for link in number + 3..number + each {
+            let target = number_of((page + link) % PAGES);
+            parts.push((
+                link,
+                format!(
+                    "<</Type/Annot/Subtype/Link/Rect[60 700 200 712]/Border[0 0 0]/A<</S/GoTo/D[{target} 0 R/XYZ 60 790 null]>>>>"
+                ),
+            ));
+        }
+        let lines: String = (0..12)
+            .map(|line| {
+                format!("0 -14 Td (Line {line} of page {page} says what unit {page} is for.) Tj ")
+            })
+            .collect();
+        let text = format!("BT /F1 10 Tf 60 780 Td {lines} ET");
+        contents.push((content, deflated(text.as_bytes())));
+    }
+    let kids: String = (0..PAGES)
+        .map(|page| format!("{} 0 R ", number_of(page)))
+        .collect();
+    parts.push((1, "<</Type/Catalog/Pages 2 0 R>>".to_owned()));
+    parts.push((2, format!("<</Type/Pages/Count {PAGES}/Kids[{kids}]>>")));
+    let font = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>";
+    parts.push((3, font.to_owned()));
+    let mut file = b"%PDF-1.5\n".to_vec();
+    for (number, content) in contents {
+        file.extend(format!("{number} 0 obj\n").bytes());
+        file.extend(stream("/Filter/FlateDecode", &content));
+        file.extend(b"\nendobj\n");
+    }
+    for (at, group) in parts.chunks(100).enumerate() {
+        let (mut places, mut objects) = (String::new(), String::new());
+        for (number, object) in group {
+            places.push_str(&format!("{number} {} ", objects.len()));
+            objects.push_str(object);
+            objects.push('\n');
+        }
+        let head = format!(
+            "/Type/ObjStm/N {}/First {}/Filter/FlateDecode",
+            group.len(),
+            places.len()
+        );
+        file.extend(format!("{} 0 obj\n", number_of(PAGES) + at).bytes());
+        file.extend(stream(
+            &head,
+            &deflated(format!("{places}{objects}").as_bytes()),
+        ));
+        file.extend(b"\nendobj\n");
+    }
+    file.extend(b"trailer <</Root 1 0 R>>\n%%EOF");
+    assert!(file.len() < 5 * 1024 * 1024, "{}", file.len());
+    let page = convert(&file).expect("a manual");
+    assert!(!page.warnings.contains(&Warning::Truncated));
+    assert_eq!(page.markdown.matches("**Page ").count(), PAGES - 1);
+    assert!(
+        page.markdown
+            .contains("Line 6 of page 2999 says what unit 2999 is for.")
+    );
 }
 
 #[test]
@@ -409,7 +507,7 @@ fn any_change_of_a_file_is_survived() {
             let mut changed = whole.clone();
             changed[at] = byte;
             // Not even caught: nothing may panic.
-            let _ = read(&changed, &settings());
+            let _ = read(&changed, &settings(), &Work::default());
         }
     }
 }
