@@ -8,6 +8,7 @@ use super::builder::Builder;
 use super::injection::{Unshown, is_suspected};
 use super::outline::{Block, Kind, Outline};
 use super::page::{ContentSource, ConvertError, Heading, Link, Page};
+use super::panels::name_panels;
 use super::properties::add_properties;
 use super::render::render;
 use super::select::Selected;
@@ -53,6 +54,10 @@ pub(super) fn html_page(
         true => fallback::find(&collected, &links, &selector, own_words)?,
         false => None,
     };
+    match &mut found {
+        Some(found) => name_panels(&mut found.outline, &mut found.kept),
+        None => name_panels(&mut own, &mut own_kept),
+    }
     if !settings.full && (own_words > 0 || found.is_some()) {
         let (title, site) = (collected.headline(), collected.site_name());
         let (outline, kept, voices) = match &mut found {

@@ -20,6 +20,7 @@ mod narrow;
 mod omit;
 mod outline;
 mod page;
+mod panels;
 mod passages;
 mod plain;
 mod properties;

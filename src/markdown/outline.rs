@@ -32,12 +32,24 @@ pub(super) struct Outline {
     pub(super) posts: Vec<Post>,
     /// The blocks that hold a link to what a player plays, in order.
     pub(super) players: Vec<usize>,
+    /// What tabs show, in order.
+    pub(super) panels: Vec<Panel>,
     /// Names and dates outside of posts, with the number of the block that they stand in.
     pub(super) loose: Vec<(usize, Said)>,
     /// For training only: the numbers of the names on each node.
     pub(super) bins: Vec<(NodeId, Vec<u16>)>,
     /// Of the conversion that it is a part of.
     pub(super) work: Work,
+}
+
+/// An element that a tab shows.
+#[derive(Debug)]
+pub(super) struct Panel {
+    /// The text of its tab, in [`Outline::labels`].
+    pub(super) name: Span,
+    /// The blocks in it.
+    pub(super) blocks: Range<usize>,
+    pub(super) node: NodeId,
 }
 
 /// The names of an element, weighed. Weights are log-odds of content in sixteenths.
@@ -275,6 +287,7 @@ impl Outline {
             posts: vec![Post::default()],
             loose: Vec::new(),
             players: Vec::new(),
+            panels: Vec::new(),
             bins: Vec::new(),
             work: Work::default(),
         }

@@ -176,7 +176,11 @@ fn push_node(outline: &mut Outline, parent: NodeId, tag: Tag, shape: Shape) -> N
 }
 
 /// A paragraph in a node; its number.
-fn push_block(outline: &mut Outline, node: NodeId, write: impl Fn(&mut Writer)) -> Option<usize> {
+pub(super) fn push_block(
+    outline: &mut Outline,
+    node: NodeId,
+    write: impl Fn(&mut Writer),
+) -> Option<usize> {
     let mut writer = Writer::default();
     write(&mut writer);
     let finished = writer.finish(u32::MAX)?;

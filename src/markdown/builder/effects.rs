@@ -32,8 +32,8 @@ pub(super) enum Effect {
     MathPart,
     /// Text above or below the line.
     Raised,
-    /// What a tab shows.
-    Panel,
+    /// What a tab shows: its number among the panels of the outline.
+    Panel(usize),
     /// A pronunciation in brackets that the page does not have.
     Bracket,
     Skip,
@@ -106,7 +106,12 @@ impl Builder {
             _ if !self.full && self.is_left_out(tag, attributes, class) => Effect::Skip,
             Tag::Inline => match attributes::look(attributes) {
                 Some(Look::Struck) => self.begin_styled(Mark::Strike),
-                Some(Look::Bold) => self.begin_styled(Mark::Strong),
+                // Titles are bold anyway.
+                Some(Look::Bold)
+                    if !self.is_inside(|tag| matches!(tag, Tag::Heading(_) | Tag::HeaderCell)) =>
+                {
+                    self.begin_styled(Mark::Strong)
+                }
                 // Its end tag must not end the styled element around it.
                 _ if self.styled > 0 => Effect::None,
                 _ => return false,
@@ -282,7 +287,7 @@ impl Builder {
                 is_fragment,
             } => self.end_anchor(text, plain, is_fragment),
             Effect::Raised => self.end_raised(),
-            Effect::Panel => self.end_panel(),
+            Effect::Panel(panel) => self.end_panel(panel),
             Effect::Bracket => self.writer.text(")"),
             Effect::Skip => {
                 self.skipping = None;

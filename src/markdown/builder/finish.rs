@@ -141,6 +141,7 @@ impl Builder {
         let is_byline = std::mem::take(&mut self.is_byline);
         self.settle_note(&finished);
         let node = self.place();
+        self.place_panels();
         if let Some(table) = self.tables.last() {
             let facts = &mut self.outline.tables[table.facts as usize];
             facts.words = facts.words.saturating_add(finished.words);
@@ -156,7 +157,7 @@ impl Builder {
             facts.has_code |= is_small_code;
             facts.arranges |= !heads_cell && !is_small_code && kind != Kind::Paragraph;
         }
-        let block = Block {
+        self.outline.blocks.push(Block {
             kind,
             node,
             text: finished.text,
@@ -164,11 +165,7 @@ impl Builder {
             link_words: finished.link_words,
             is_byline,
             counts: finished.counts,
-        };
-        if self.repeats_panel_name(&block) {
-            self.outline.blocks.pop();
-        }
-        self.outline.blocks.push(block);
+        });
     }
 
     fn finish_text(&mut self) -> (Option<Finished>, Kind) {

@@ -1,17 +1,21 @@
-//! Tabs: which panel is which ("Linux", "macOS") is said by the tabs alone, and they stand elsewhere on the page. Each
-//! panel begins with the text of its tab, unless it repeats that itself.
+//! Tabs: which panel is which ("Linux", "macOS") is said by the tabs alone, and they stand elsewhere on the page.
 
 use super::Builder;
 use super::effects::Effect;
 use crate::markdown::attributes::{Attributes, PartOfTabs, part_of_tabs};
-use crate::markdown::inline::Mark;
-use crate::markdown::outline::Block;
+use crate::markdown::outline::{PAGE, Panel};
 use crate::markdown::tag::Name;
+
+use crate::domain::words::folded;
 
 /// A longer text is not the name of a panel.
 const TEXT_BYTES_MAX: usize = 80;
+/// A longer id is not looked for.
+const ID_BYTES_MAX: usize = 200;
 /// Tabs of one list that are known.
 const TABS_MAX: usize = 64;
+/// Panels of one page that get a name.
+const PANELS_MAX: usize = 2_000;
 
 #[derive(Debug, Default)]
 pub(super) struct Tabs {
@@ -21,8 +25,8 @@ pub(super) struct Tabs {
     open: Option<Name>,
     /// How many panels have come since.
     panels: usize,
-    /// The block that names the open panel, while nothing stands behind it.
-    named: Option<usize>,
+    /// Open panels in which no block stands yet: the open element, and the panel.
+    unplaced: Vec<(usize, usize)>,
 }
 
 #[derive(Debug)]
@@ -39,12 +43,15 @@ impl Builder {
         let tabs = &mut self.tabs;
         if part == Some(PartOfTabs::List) || (is_tab && tabs.panels > 0) {
             *tabs = Tabs {
-                named: tabs.named.take(),
+                unplaced: std::mem::take(&mut tabs.unplaced),
                 ..Tabs::default()
             };
         }
         if is_tab && tabs.list.len() < TABS_MAX {
-            let value = |name| Some(attributes.get(name)?.trim().to_owned());
+            let value = |name| {
+                let id = attributes.get(name)?;
+                (id.len() <= ID_BYTES_MAX).then(|| id.trim().to_owned())
+            };
             tabs.open = Some(name);
             tabs.list.push(Tab {
                 text: String::new(),
@@ -68,9 +75,12 @@ impl Builder {
         self.tabs.open.take_if(|open| *open == name);
     }
 
-    /// Begins a panel with the name that its tab has, if the element is one.
+    /// Remembers the name of a panel, if the element that was opened last is one.
     pub(super) fn begin_panel(&mut self, name: Name, attributes: &Attributes<'_>) {
-        if part_of_tabs(name, attributes) != Some(PartOfTabs::Panel) || self.is_full() {
+        if part_of_tabs(name, attributes) != Some(PartOfTabs::Panel)
+            || !self.tables.is_empty()
+            || self.outline.panels.len() >= PANELS_MAX
+        {
             return;
         }
         let tabs = &mut self.tabs;
@@ -82,39 +92,40 @@ impl Builder {
         let tab = by(attributes.raw("aria-labelledby"), |tab| tab.id.as_deref())
             .or_else(|| by(attributes.raw("id"), |tab| tab.panel_id.as_deref()))
             .or_else(|| tabs.list.get(tabs.panels));
-        let text = tab.map(|tab| tab.text.trim().to_owned());
+        let text = tab.map(|tab| folded(&tab.text)).unwrap_or_default();
         tabs.panels += 1;
-        let Some(text) = text.filter(|text| !text.is_empty() && text.len() <= TEXT_BYTES_MAX)
-        else {
+        let (Some(depth), true) = (self.open.len().checked_sub(1), is_name(&text)) else {
             return;
         };
-        self.writer.begin(Mark::Strong);
-        self.writer.text(&text);
-        self.writer.end(Mark::Strong);
-        self.finish_block();
-        self.tabs.named = self.outline.blocks.len().checked_sub(1);
-        if let Some(panel) = self.open.last_mut() {
-            panel.effect = Effect::Panel;
-        }
+        tabs.unplaced.push((depth, self.outline.panels.len()));
+        self.open[depth].effect = Effect::Panel(self.outline.panels.len());
+        self.outline.panels.push(Panel {
+            name: self.writer.label(&text),
+            blocks: self.outline.blocks.len()..usize::MAX,
+            node: PAGE,
+        });
     }
 
-    /// A panel that nothing stands in needs no name.
-    pub(super) fn end_panel(&mut self) {
-        if let Some(at) = self.tabs.named.take()
-            && at + 1 == self.outline.blocks.len()
-        {
-            self.outline.blocks.pop();
-        }
+    pub(super) fn end_panel(&mut self, panel: usize) {
+        self.tabs.unplaced.retain(|(_, other)| *other != panel);
+        self.outline.panels[panel].blocks.end = self.outline.blocks.len();
     }
 
-    /// Whether a block says what the name of its panel says, and can stand in its place.
-    pub(super) fn repeats_panel_name(&mut self, block: &Block) -> bool {
-        let (Some(at), Some(last)) = (self.tabs.named.take(), self.outline.blocks.last()) else {
-            return false;
-        };
-        let text = |block: &Block| self.writer.text[block.text.range()].trim_matches(['*', ' ']);
-        at + 1 == self.outline.blocks.len()
-            && block.link_words == 0
-            && text(last).eq_ignore_ascii_case(text(block))
+    /// The first block of open panels has its place, and so have they.
+    pub(super) fn place_panels(&mut self) {
+        for (depth, panel) in self.tabs.unplaced.drain(..) {
+            if let Some(open) = self.open.get(depth) {
+                self.outline.panels[panel].node = open.node;
+            }
+        }
     }
+}
+
+/// Whether the text of a tab says anything of its panel. Pictures that are shown in turn have "Item 3" or "Slide 3 of 5".
+fn is_name(text: &str) -> bool {
+    let mut words = text.split(' ').map(|word| word.trim_matches(['#', ':']));
+    let is_counted = |word: &str| word.chars().all(|c| c.is_ascii_digit());
+    const COUNTERS: [&str; 8] = ["go", "to", "of", "item", "slide", "page", "tab", "image"];
+    text.len() <= TEXT_BYTES_MAX
+        && words.any(|word| !is_counted(word) && !COUNTERS.contains(&&*word.to_lowercase()))
 }

@@ -344,6 +344,11 @@ fn styles_that_say_something_are_read() {
          <b>document</b>.</b></p>",
         "It was pasted from a **document**.",
     );
+    // Titles are bold anyway.
+    check_main(
+        "<h3><span style='font-weight:700'>The <span>quay</span></span></h3><p>It is in the south.</p>",
+        "### The quay\n\nIt is in the south.",
+    );
     // The end tag of a styled element is missing.
     check_main(
         "<p>It <span style='font-weight:bold'>is</p><p>here</span> now.</p>",
