@@ -34,7 +34,7 @@ use crate::outside::facilitator::{self, Facilitator, FacilitatorSettings};
 use crate::outside::fonts::FontShelf;
 use crate::outside::hooks::{self, Hook};
 use crate::outside::llm::{self, Llm, LlmSettings};
-use crate::outside::mailer::{MAILS_MAX, Mailer, MailerSettings, SmtpSettings, Way};
+use crate::outside::mailer::{MAILS_MAX, Mailer, MailerSettings, SmtpSettings, Transport};
 use crate::outside::memory::Memory;
 use crate::outside::network::{ForbiddenHosts, NameServers, Network, NetworkSettings};
 use crate::outside::render::{Renderer, RendererSettings, Workers};
@@ -379,9 +379,9 @@ pub fn mailer(config: &Config) -> Result<Mailer, Box<dyn std::error::Error + Sen
     let Some(mail) = &config.mail else {
         return Ok(Mailer::Off);
     };
-    let way = match &mail.way {
-        config::mail::Way::Folder(folder) => Way::Folder(folder.clone()),
-        config::mail::Way::Smtp(smtp) => Way::Smtp(SmtpSettings {
+    let transport = match &mail.transport {
+        config::mail::Transport::Folder(folder) => Transport::Folder(folder.clone()),
+        config::mail::Transport::Smtp(smtp) => Transport::Smtp(SmtpSettings {
             host: smtp.host.clone(),
             port: smtp.port,
             tls: smtp.tls,
@@ -394,7 +394,7 @@ pub fn mailer(config: &Config) -> Result<Mailer, Box<dyn std::error::Error + Sen
         }),
     };
     let settings = MailerSettings {
-        way,
+        transport,
         domain: mail.from.domain().to_owned(),
         from: mail.from.clone(),
     };

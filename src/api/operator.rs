@@ -26,7 +26,7 @@ use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::flows::operations::{backup, reload};
 use crate::flows::sale::payments;
-use crate::flows::sale::unknown::{self, End, reconcile};
+use crate::flows::sale::unknown::{self, Resolution, reconcile};
 use crate::http::{Call, Reply};
 use crate::store::{
     Difference, Discrepancy, Listing, Overpayment, ReportRecord, Snapshot, Store, StoreError,
@@ -158,21 +158,24 @@ pub async fn reconcile_payment(app: Shared, call: Call) -> Reply {
 /// POST /operator/payments/{key}/end?as=settled&transaction=0x…, or ?as=failed: sets the outcome of an unknown settlement
 /// by hand.
 pub async fn end_payment(app: Shared, call: Call) -> Reply {
-    let end = match (
+    let resolution = match (
         call.query.get("as").as_deref(),
         call.query.get("transaction"),
     ) {
         (Some("settled"), Some(text)) => {
-            TransactionHash::parse(&text).map(|transaction| End::Settled { transaction })
+            TransactionHash::parse(&text).map(|transaction| Resolution::Settled { transaction })
         }
-        (Some("failed"), None) => Some(End::Failed),
+        (Some("failed"), None) => Some(Resolution::Failed),
         _ => None,
     };
-    let Some(end) = end else {
+    let Some(resolution) = resolution else {
         let refusal = Refusal::new(Code::InvalidRequest, NO_END);
         return failure::reply(&app, &refusal, &call);
     };
-    changed(&app, &call, async |key| unknown::end(&app, key, end).await).await
+    changed(&app, &call, async |key| {
+        unknown::resolve(&app, key, resolution).await
+    })
+    .await
 }
 
 /// The payment that the path names, after a change.

@@ -8,14 +8,14 @@ use crate::outside::mailer::{Sender, Tls};
 
 #[derive(Clone, Debug)]
 pub struct Mail {
-    pub way: Way,
+    pub transport: Transport,
     pub from: Sender,
     /// As it is configured; [`crate::config::Config::reply_to`] has the default.
     pub reply_to: Option<Sender>,
 }
 
 #[derive(Clone, Debug)]
-pub enum Way {
+pub enum Transport {
     Smtp(Smtp),
     /// For tests: a file per e-mail.
     Folder(PathBuf),
@@ -34,18 +34,18 @@ pub struct Smtp {
 impl Mail {
     /// Where e-mails are written instead of being sent.
     pub fn folder(&self) -> Option<&Path> {
-        match &self.way {
-            Way::Folder(folder) => Some(folder),
-            Way::Smtp(_) => None,
+        match &self.transport {
+            Transport::Folder(folder) => Some(folder),
+            Transport::Smtp(_) => None,
         }
     }
 }
 
 pub(in crate::config) fn mail(resolved: &Resolved) -> Result<Option<Mail>, ConfigError> {
     let host = resolved.optional("mail.smtp_host");
-    let way = match (host, resolved.optional("mail.folder")) {
+    let transport = match (host, resolved.optional("mail.folder")) {
         (None, None) => return Ok(None),
-        (None, Some(folder)) => Way::Folder(folder.into()),
+        (None, Some(folder)) => Transport::Folder(folder.into()),
         (Some(_), Some(_)) => {
             return Err(ConfigError::of(
                 "mail.folder",
@@ -53,7 +53,7 @@ pub(in crate::config) fn mail(resolved: &Resolved) -> Result<Option<Mail>, Confi
                  to write them to that folder and send none",
             ));
         }
-        (Some(host), None) => Way::Smtp(smtp(resolved, host)?),
+        (Some(host), None) => Transport::Smtp(smtp(resolved, host)?),
     };
     let expected = "an address such as reports@example.com, or Example <reports@example.com>";
     let reply_to = match resolved.optional("mail.reply_to") {
@@ -61,7 +61,7 @@ pub(in crate::config) fn mail(resolved: &Resolved) -> Result<Option<Mail>, Confi
         None => None,
     };
     Ok(Some(Mail {
-        way,
+        transport,
         from: resolved.checked("mail.from", expected, Sender::parse)?,
         reply_to,
     }))

@@ -37,14 +37,14 @@ use crate::flows::content::rendering;
 use crate::flows::content::source::Trouble;
 use crate::flows::sale::payments::payment_key;
 use crate::flows::sale::recall::{
-    Asker, Held, Recalled, earlier_purchase, recall, reserve_identifier, used_for_another,
+    Held, Presenter, Recalled, earlier_purchase, recall, reserve_identifier, used_for_another,
 };
 use crate::flows::sale::refusals::{in_use, not_known, replayed};
 use crate::flows::sale::request::PaidRequest;
 use crate::flows::sale::stored::Stored;
 use crate::flows::sale::verified::Verified;
 use crate::state::in_flight::delivered::Delivered;
-use crate::state::in_flight::{Arrival, Clients, End, Joined, Outcome, Reservation};
+use crate::state::in_flight::{Arrival, Clients, Joined, Outcome, PaymentEnd, Reservation};
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::WrittenRequirements;
 
@@ -99,12 +99,12 @@ async fn lead(
     let terms = verified::check_terms(app, &request.purchase, &proof);
     let key = key_of(app, &request.purchase, &proof, &terms);
     // First, even before the time window: a payment with an unknown settlement must never get a 402.
-    let asker = Asker {
+    let presenter = Presenter {
         payload_hash: proof.payload_hash(),
         fingerprint: request.purchase.fingerprint(),
         origin: payments::origin(proof.nonce(), request.client),
     };
-    let recalled = recall(app, key, asker);
+    let recalled = recall(app, key, presenter);
     let count = || app.admit(RateClass::Sale, request.client);
     match recalled.await {
         // Rate limits never block delivery of what is, or may be, paid: nobody loses money to others behind the same
@@ -124,24 +124,24 @@ async fn lead(
     let offer = match terms {
         Ok(offer) => offer,
         Err(refusal) => {
-            return turned_down(app, key, asker, refusal).await;
+            return turned_down(app, key, presenter, refusal).await;
         }
     };
     app.health
         .check_can_sell_product(request.purchase.product())?;
-    let arrival = Arrival::enter(&app.in_flight, (proof.from(), asker.fingerprint));
+    let arrival = Arrival::enter(&app.in_flight, (proof.from(), presenter.fingerprint));
     let verified = match Verified::verify(app, proof, offer, &request).await {
         Ok(verified) => verified,
         Err(refusal) => {
-            return turned_down(app, key, asker, refusal).await;
+            return turned_down(app, key, presenter, refusal).await;
         }
     };
     let Some(mut reservation) = Reservation::take(&app.in_flight, key) else {
-        return turned_down(app, key, asker, in_use()).await;
+        return turned_down(app, key, presenter, in_use()).await;
     };
     let payer = verified.payment().payer;
     let identifier = reserve_identifier(app, &verified)?;
-    let (identifier, purchase) = (identifier.as_ref(), (payer, asker.fingerprint));
+    let (identifier, purchase) = (identifier.as_ref(), (payer, presenter.fingerprint));
     let end = Instant::now() + app.config.payment.settle_wait_max;
     let known = (app.in_flight.earlier(purchase), end);
     if let Some(earlier) =
@@ -151,7 +151,7 @@ async fn lead(
     }
     // After that: what was sold while there was a browser is given out without one.
     rendering::check_available(app, &request.purchase, verified.payment().means)?;
-    reservation.enter(payer, asker.fingerprint, clients.clone());
+    reservation.enter(payer, presenter.fingerprint, clients.clone());
     app.in_flight.unfinished.check_held(payer)?;
     reservation.queue(payer, &app.outside.clock).await?;
     let margin = margin_guard::check(app, &request.purchase, verified.payment().means)?;
@@ -161,7 +161,7 @@ async fn lead(
         Err(Trouble::Outage(refusal)) => {
             app.in_flight
                 .failing
-                .note_end(payer, End::Outage, app.now());
+                .note_end(payer, PaymentEnd::Outage, app.now());
             if app.in_flight.unfinished.is_full() {
                 return Err(refusal);
             }
@@ -193,7 +193,7 @@ async fn lead(
         Ok(stored) => settle::settle(app, stored).await,
         // A credit was redeemed for it after the lookup: deliver that purchase.
         Err(refusal) if refusal.code == Code::PaymentReplayed => {
-            turned_down(app, key, asker, refusal).await
+            turned_down(app, key, presenter, refusal).await
         }
         Err(refusal) => Err(refusal),
     }
@@ -201,13 +201,18 @@ async fn lead(
 
 /// A refusal of a recorded payment. If its credit has been or is being redeemed meanwhile, it is charged, and the refusal
 /// must say so.
-async fn turned_down(app: &Shared, key: PaymentKey, asker: Asker, refusal: Refusal) -> Outcome {
+async fn turned_down(
+    app: &Shared,
+    key: PaymentKey,
+    presenter: Presenter,
+    refusal: Refusal,
+) -> Outcome {
     // Only recorded payments are verified: a forged one reserves nothing.
     if payments::recorded(app, key)?.is_none() {
         return Err(refusal);
     }
     let reservation = Reservation::take(&app.in_flight, key);
-    match recall(app, key, asker).await? {
+    match recall(app, key, presenter).await? {
         Recalled::Answer(delivered) => Ok(delivered),
         Recalled::Unknown => settle::resolve_unless_busy(app, reservation).await,
         Recalled::Nothing if reservation.is_none() => Err(in_use()),

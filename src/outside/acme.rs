@@ -69,7 +69,7 @@ pub struct Authority {
 
 /// How the authority checks that a name is ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum ChallengeKind {
     /// A handshake on port 443 (RFC 8737).
     TlsAlpn,
     /// A request on port 80.
@@ -181,22 +181,22 @@ impl Registered {
     pub async fn order(
         &self,
         name: &str,
-        way: Way,
+        challenge: ChallengeKind,
         progress: &dyn Progress,
     ) -> Result<Issued, AcmeError> {
-        despite_refused_nonces(|| self.order_once(name, way, progress)).await
+        despite_refused_nonces(|| self.order_once(name, challenge, progress)).await
     }
 
     async fn order_once(
         &self,
         name: &str,
-        way: Way,
+        challenge: ChallengeKind,
         progress: &dyn Progress,
     ) -> Result<Issued, AcmeError> {
         let names = [Identifier::Dns(name.to_owned())];
         let mut order = self.0.new_order(&NewOrder::new(&names)).await?;
         progress.step("acme_order");
-        prove(&mut order, way, progress).await?;
+        prove(&mut order, challenge, progress).await?;
         match order.poll_ready(&POLL).await? {
             OrderStatus::Ready | OrderStatus::Valid => {}
             _ => return Err(refused(&mut order).await),
@@ -232,27 +232,31 @@ impl Registered {
     }
 }
 
-async fn prove(order: &mut Order, way: Way, progress: &dyn Progress) -> Result<(), AcmeError> {
+async fn prove(
+    order: &mut Order,
+    kind: ChallengeKind,
+    progress: &dyn Progress,
+) -> Result<(), AcmeError> {
     let mut authorizations = order.authorizations();
     while let Some(authorization) = authorizations.next().await {
         let mut authorization = authorization?;
         if authorization.status == AuthorizationStatus::Valid {
             continue;
         }
-        let kind = match way {
-            Way::TlsAlpn => ChallengeType::TlsAlpn01,
-            Way::Http => ChallengeType::Http01,
+        let challenge_type = match kind {
+            ChallengeKind::TlsAlpn => ChallengeType::TlsAlpn01,
+            ChallengeKind::Http => ChallengeType::Http01,
         };
-        let mut challenge = authorization.challenge(kind).ok_or_else(|| {
+        let mut challenge = authorization.challenge(challenge_type).ok_or_else(|| {
             AcmeError::new("the authority offers no proof by TLS-ALPN-01 or HTTP-01 for this name")
         })?;
         let authorized = challenge.key_authorization();
-        let proof = match way {
-            Way::TlsAlpn => {
+        let proof = match kind {
+            ChallengeKind::TlsAlpn => {
                 let name = challenge.identifier().to_string();
                 handshake(&name, authorized.digest().as_ref())?
             }
-            Way::Http => Proof::Text {
+            ChallengeKind::Http => Proof::Text {
                 token: challenge.token.clone(),
                 text: authorized.as_str().to_owned(),
             },

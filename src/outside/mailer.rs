@@ -31,14 +31,14 @@ const MESSAGE_ID_CHARACTERS_MAX: usize = 128;
 /// How mail leaves, and in whose name.
 #[derive(Clone, Debug)]
 pub struct MailerSettings {
-    pub way: Way,
+    pub transport: Transport,
     pub from: Sender,
     /// The right half of Message-IDs, and how we introduce ourselves to the server.
     pub domain: String,
 }
 
 #[derive(Clone, Debug)]
-pub enum Way {
+pub enum Transport {
     Smtp(SmtpSettings),
     /// Writes each mail into a file, for trying out.
     Folder(PathBuf),
@@ -102,9 +102,9 @@ pub struct SettingsError(pub String);
 
 impl Mailer {
     pub fn new(settings: MailerSettings) -> Result<Mailer, SettingsError> {
-        let smtp = match &settings.way {
-            Way::Smtp(smtp) => Some(smtp::Smtp::new(smtp, &settings.domain)?),
-            Way::Folder(_) => None,
+        let smtp = match &settings.transport {
+            Transport::Smtp(smtp) => Some(smtp::Smtp::new(smtp, &settings.domain)?),
+            Transport::Folder(_) => None,
         };
         Ok(Mailer::On {
             outlet: Arc::new(Outlet { settings, smtp }),
@@ -145,24 +145,24 @@ fn no_place() -> MailError {
 
 impl Outlet {
     fn check(&self) -> Result<(), MailError> {
-        match (&self.smtp, &self.settings.way) {
+        match (&self.smtp, &self.settings.transport) {
             (Some(smtp), _) => smtp.greet(),
-            (None, Way::Folder(folder)) if folder.is_dir() => Ok(()),
+            (None, Transport::Folder(folder)) if folder.is_dir() => Ok(()),
             (None, _) => Err(MailError::Temporary("the folder is not there".to_owned())),
         }
     }
 
     fn send(&self, message: &Message, now: UnixSeconds) -> Result<(), MailError> {
         let composed = self.settings.compose(message, now)?;
-        match (&self.smtp, &self.settings.way) {
+        match (&self.smtp, &self.settings.transport) {
             (Some(smtp), _) => smtp.send(&composed),
-            (None, Way::Folder(folder)) => {
+            (None, Transport::Folder(folder)) => {
                 let path = folder.join(format!("{}.eml", message.message_id));
                 std::fs::write(&path, composed.formatted()).map_err(|error| {
                     MailError::Temporary(format!("{} cannot be written: {error}", path.display()))
                 })
             }
-            (None, Way::Smtp(_)) => Err(MailError::Temporary("no mail server".to_owned())),
+            (None, Transport::Smtp(_)) => Err(MailError::Temporary("no mail server".to_owned())),
         }
     }
 }

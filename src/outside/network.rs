@@ -91,7 +91,7 @@ impl Default for NetworkSettings {
 
 /// On whose behalf a name is resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asker {
+pub enum Requester {
     /// A verified payment or a paid order, or the operator's own command.
     Buyer,
     /// Somebody who pays nothing for it, by the client's address; `None` is the operator.
@@ -305,7 +305,7 @@ impl Network {
         target: &TargetUrl,
         deadline: Instant,
     ) -> Result<Vec<IpAddr>, ResolveError> {
-        let checked = self.checked(target, Asker::Buyer, deadline);
+        let checked = self.checked(target, Requester::Buyer, deadline);
         self.shared.thread.block_on(checked)
     }
 
@@ -313,7 +313,7 @@ impl Network {
     pub async fn checked(
         &self,
         target: &TargetUrl,
-        asker: Asker,
+        requester: Requester,
         deadline: Instant,
     ) -> Result<Vec<IpAddr>, ResolveError> {
         if self.refuses(target.host(), &[]) {
@@ -321,7 +321,7 @@ impl Network {
         }
         let addresses = match target.literal_address() {
             Some(address) => vec![address],
-            None => self.addresses(target, asker, deadline).await?,
+            None => self.addresses(target, requester, deadline).await?,
         };
         check_answers(&addresses).map_err(ResolveError::Refused)?;
         if self.refuses(target.host(), &addresses) {
@@ -359,18 +359,23 @@ impl Network {
         self.shared.lab.contains_key(host)
     }
 
-    async fn addresses(&self, target: &TargetUrl, asker: Asker, deadline: Instant) -> Answer {
+    async fn addresses(
+        &self,
+        target: &TargetUrl,
+        requester: Requester,
+        deadline: Instant,
+    ) -> Answer {
         let name = target.host();
-        if let Some(answer) = lock(&self.shared.names).known(name, asker) {
+        if let Some(answer) = lock(&self.shared.names).known(name, requester) {
             return answer;
         }
-        let places = Arc::new(self.places(target, asker, deadline).await?);
+        let places = Arc::new(self.places(target, requester, deadline).await?);
         let until = deadline.min(Instant::now() + self.shared.settings.lookup_max);
         let left = || until.saturating_duration_since(Instant::now());
-        let (waited, began) = self.answer(name, asker, &places, left()).await;
+        let (waited, began) = self.answer(name, requester, &places, left()).await;
         // Somebody else's lookup had begun long before, and had its own deadline.
         if waited == Err(ResolveError::TimedOut) && !began && left() >= JOINED_AGAIN_MIN {
-            return self.answer(name, asker, &places, left()).await.0;
+            return self.answer(name, requester, &places, left()).await.0;
         }
         waited
     }
@@ -380,19 +385,19 @@ impl Network {
     async fn places(
         &self,
         target: &TargetUrl,
-        asker: Asker,
+        requester: Requester,
         deadline: Instant,
     ) -> Result<Places, ResolveError> {
         let shared = &self.shared;
         let left = deadline.saturating_duration_since(Instant::now());
         let settings = &shared.settings;
-        let (wait_max, places, waiters) = match asker {
-            Asker::Buyer => (settings.paid_wait_max, &shared.paid, &shared.paid_waiters),
-            Asker::Client(_) => (settings.free_wait_max, &shared.free, &shared.free_waiters),
+        let (wait_max, places, waiters) = match requester {
+            Requester::Buyer => (settings.paid_wait_max, &shared.paid, &shared.paid_waiters),
+            Requester::Client(_) => (settings.free_wait_max, &shared.free, &shared.free_waiters),
         };
         let taken = async {
             let mut of_asker = Vec::new();
-            if let Asker::Client(client) = asker {
+            if let Requester::Client(client) = requester {
                 // All of the operator's questions together are one client's.
                 let client = client.map_or_else(String::new, |client| client.to_string());
                 of_asker.push(shared.free_of_client.place(&client).await?);
@@ -417,7 +422,7 @@ impl Network {
     async fn answer(
         &self,
         name: &str,
-        asker: Asker,
+        requester: Requester,
         places: &Arc<Places>,
         wait: Duration,
     ) -> (Answer, bool) {
@@ -425,7 +430,7 @@ impl Network {
         let mut coming = {
             let mut names = lock(&self.shared.names);
             // It may have come while a place was waited for.
-            match (names.known(name, asker), names.under_way.get(name)) {
+            match (names.known(name, requester), names.under_way.get(name)) {
                 (Some(answer), _) => watch::channel(Some(answer)).1,
                 (None, Some(coming)) => coming.clone(),
                 (None, None) => {
@@ -524,14 +529,14 @@ struct Known {
 }
 
 impl Names {
-    fn known(&self, name: &str, asker: Asker) -> Option<Answer> {
+    fn known(&self, name: &str, requester: Requester) -> Option<Answer> {
         if let Some(address) = self.fixed.get(name) {
             return Some(Ok(vec![*address]));
         }
         let known = self.known.get(name)?;
         let is_usable = match known.answer {
             // Whether it still fails is worth a question to anyone who pays for it.
-            Err(ResolveError::Failed | ResolveError::TimedOut) => asker != Asker::Buyer,
+            Err(ResolveError::Failed | ResolveError::TimedOut) => requester != Requester::Buyer,
             _ => true,
         };
         (is_usable && known.until > Instant::now()).then(|| known.answer.clone())

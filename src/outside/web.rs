@@ -26,7 +26,7 @@ use crate::domain::usage::Usage;
 use crate::markdown::{ContentKind, ConvertError, Converter, Narrowing, Page, Settings};
 use crate::outside::clock::thread_time;
 use crate::outside::memory::{MemoryFull, MemoryPermit};
-use crate::outside::network::{Asker, ForbiddenHosts, Network};
+use crate::outside::network::{ForbiddenHosts, Network, Requester};
 use crate::outside::web::body::Body;
 use crate::outside::web::dial::{ADDRESSES_MAX, Answer, Dialler};
 
@@ -202,11 +202,11 @@ impl Web {
     /// The same without a thread that waits. Ends by `deadline`.
     pub async fn clear_for(
         &self,
-        asker: Asker,
+        requester: Requester,
         target: &TargetUrl,
         deadline: Instant,
     ) -> Result<ClearedTarget, FetchError> {
-        let checked = self.network.checked(target, asker, deadline).await?;
+        let checked = self.network.checked(target, requester, deadline).await?;
         Ok(ClearedTarget::of(target, checked))
     }
 

@@ -10,7 +10,7 @@ mod unfinished;
 
 pub use answers::Answers;
 pub use arrivals::{Arrival, Arrivals};
-pub use payers::{End, FailingPayers};
+pub use payers::{FailingPayers, PaymentEnd};
 pub use payloads::{Clients, Joined, Outcome, Payloads, Run};
 pub use unfinished::{HELD_MAX, HELD_OF_PAYER_MAX, Unfinished};
 

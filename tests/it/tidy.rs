@@ -162,10 +162,11 @@ const PURE: &[&str] = &[
 /// Names that only this program had, each with the field's own, which is to be used.
 const PRIVATE_WORDS: &[(&str, &str)] = &[
     ("Allotment", "MemoryPermit"),
+    ("Asker", "Requester"),
     ("Boarding", "Joined"),
     ("Crowd", "ConnectionLimit"),
     ("Desk", "InFlight"),
-    ("Errand", "Sending"),
+    ("Errand", "SendPermit"),
     ("Lane", "ConcurrencyLimit"),
     ("LaneFull", "Saturated"),
     ("Letters", "OrderEmails"),

@@ -14,7 +14,7 @@ use crate::domain::refusal::Refusal;
 use crate::domain::requests::{AsksForPart, PaidBody};
 use crate::domain::schema::without_mark;
 use crate::flows::sale::refusals::PaidAttempt;
-use crate::flows::sale::retry::{self, Asker, Stated};
+use crate::flows::sale::retry::{self, Redeemer, Stated};
 use crate::http::{Call, Reply};
 use crate::state::in_flight::delivered::Delivered;
 
@@ -36,11 +36,11 @@ async fn deliver(
 ) -> Result<Delivered, Refusal> {
     let read = read_credit(app, call);
     let (credit, stated) = read.map_err(|refusal| paid::unread(app, call, refusal))?;
-    let asker = Asker {
+    let redeemer = Redeemer {
         client: call.peer.client(),
         request_id: &call.request_id,
     };
-    retry::redeem(app, credit, stated, asker, attempt).await
+    retry::redeem(app, credit, stated, redeemer, attempt).await
 }
 
 fn read_credit(app: &Shared, call: &Call) -> Result<(CreditId, Stated), Refusal> {

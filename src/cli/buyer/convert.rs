@@ -28,7 +28,7 @@ use crate::markdown::{
 };
 use crate::outside::clock::thread_time;
 use crate::outside::memory::Memory;
-use crate::outside::network::{Asker, ForbiddenHosts, NameServers, Network, NetworkSettings};
+use crate::outside::network::{ForbiddenHosts, NameServers, Network, NetworkSettings, Requester};
 use crate::outside::render::{Renderer, RendererSettings, Workers};
 use crate::outside::web::{FetchOptions, Fetched, Web, WebSettings};
 use crate::state::excerpt::{NoExcerpt, excerpt_goods};
@@ -154,7 +154,7 @@ impl Args {
             let renderer = Renderer::new(settings, web.clone())?;
             let guard = renderer.start(None, None)?;
             let deadline = Instant::now() + FETCH_TIME_MAX;
-            let cleared = web.clear_for(Asker::Buyer, &target, deadline).await;
+            let cleared = web.clear_for(Requester::Buyer, &target, deadline).await;
             let rendered = renderer.render(&cleared.map_err(failed)?, "", None).await;
             guard.abort();
             rendered.map_err(failed)

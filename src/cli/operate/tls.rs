@@ -16,7 +16,7 @@ use crate::http::server::{self, Server, Transport};
 use crate::http::tls::Certificates;
 use crate::http::to_https::ToHttps;
 use crate::http::{self, Route};
-use crate::outside::acme::{AcmeError, Authority, Issued, Progress, Proof, STAGING, Way};
+use crate::outside::acme::{AcmeError, Authority, ChallengeKind, Issued, Progress, Proof, STAGING};
 use crate::outside::chance;
 use crate::outside::clock::Clock;
 use crate::outside::probe;
@@ -220,16 +220,18 @@ impl TestOrder {
         *waiting = Some(progress::Progress::start(WAITING));
     }
 
-    /// By each way in turn, as the service does.
+    /// By each challenge in turn, as the service does.
     async fn order(&self, authority: &Authority, tls: &Tls) -> Result<Issued, AcmeError> {
         *lock(&self.waiting) = Some(progress::Progress::start(WAITING));
         let (account, _) = authority.account(None).await?;
-        let first = account.order(&self.name, Way::TlsAlpn, self).await;
+        let first = account
+            .order(&self.name, ChallengeKind::TlsAlpn, self)
+            .await;
         let outcome = match first {
-            Err(error) if certificates::way(tls, 1) == Way::Http => {
+            Err(error) if certificates::challenge_type(tls, 1) == ChallengeKind::Http => {
                 // Shown where the rest of the outcome is.
                 self.say(format_args!("TLS-ALPN-01:  {error}"));
-                account.order(&self.name, Way::Http, self).await
+                account.order(&self.name, ChallengeKind::Http, self).await
             }
             outcome => outcome,
         };

@@ -17,7 +17,7 @@ use crate::app;
 use crate::cli::list::Format;
 use crate::cli::serve::healthcheck;
 use crate::cli::{ConfigFile, Failure, failed, run_async, say, socket};
-use crate::config::mail::{Mail, Way};
+use crate::config::mail::{Mail, Transport};
 use crate::config::{CertificateSource, Config, FacilitatorAt, wants_colour};
 use crate::domain::bundle::Bundle;
 use crate::domain::figures::size;
@@ -78,7 +78,7 @@ impl Args {
         for (what, host) in &hosts {
             tell((what, name(host)))?;
         }
-        if let Some(Way::Smtp(server)) = config.mail.as_ref().map(|mail| &mail.way) {
+        if let Some(Transport::Smtp(server)) = config.mail.as_ref().map(|mail| &mail.transport) {
             hosts.push(("mail server", server.host.clone()));
         }
         if let Some(finding) = sandbox::sandbox(&hosts) {

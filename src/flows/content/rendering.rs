@@ -25,7 +25,7 @@ use crate::markdown::{
 };
 use crate::outside::clock::thread_time;
 use crate::outside::memory::MemoryPermit;
-use crate::outside::network::Asker;
+use crate::outside::network::Requester;
 use crate::outside::render::job::{FailureKind, ScreenshotJob, Settled};
 use crate::outside::render::{RenderError, Rendered, Renderer};
 use crate::outside::web::{Conversion, FetchedPage};
@@ -315,7 +315,10 @@ pub async fn open_page(
     let failed = |kind, detail: String| RenderError::Failed { kind, detail };
     let refused = |error: &dyn std::fmt::Display| failed(FailureKind::Refused, error.to_string());
     let deadline = || Instant::now() + CLEAR_TIME_MAX;
-    let cleared = outside.web.clear_for(Asker::Buyer, url, deadline()).await;
+    let cleared = outside
+        .web
+        .clear_for(Requester::Buyer, url, deadline())
+        .await;
     let cleared = cleared.map_err(|error| refused(&error))?;
     let page = renderer.render(&cleared, payer, screenshot).await?;
     app.metrics.render_refused.add([], u64::from(page.refused));
@@ -324,7 +327,10 @@ pub async fn open_page(
         return Err(failed(FailureKind::NotOpened, detail));
     }
     let last = TargetUrl::parse(&page.facts.final_url).map_err(|error| refused(&error))?;
-    let cleared = outside.web.clear_for(Asker::Buyer, &last, deadline()).await;
+    let cleared = outside
+        .web
+        .clear_for(Requester::Buyer, &last, deadline())
+        .await;
     cleared.map_err(|error| refused(&error))?;
     Ok((page, last))
 }

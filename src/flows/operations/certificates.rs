@@ -7,7 +7,9 @@ use crate::app::{App, Shared};
 use crate::config::{CertificateSource, Lab, Tls};
 use crate::domain::certificate::{Certificate, retry_at};
 use crate::domain::time::UnixSeconds;
-use crate::outside::acme::{AcmeError, Authority, Issued, PRODUCTION, Progress, Proof, Way};
+use crate::outside::acme::{
+    AcmeError, Authority, ChallengeKind, Issued, PRODUCTION, Progress, Proof,
+};
 use crate::outside::chance;
 use crate::outside::tls_files::{self, Pair, Stamp, TlsFolder};
 use crate::state::health::TlsHealth;
@@ -289,12 +291,12 @@ async fn attempt(
         app.crash_point("acme_account");
     }
     let mut failed = files.failed_orders(app.now());
-    let way = way(tls, failed.len());
+    let challenge = challenge_type(tls, failed.len());
     failed.push(app.now());
     files.keep_failed_orders(&failed).map_err(written)?;
     let progress = InProgress { app, tls };
-    tracing::info!(name = tls.name, ?way, "ordering a certificate");
-    let issued = account.order(&tls.name, way, &progress).await;
+    tracing::info!(name = tls.name, ?challenge, "ordering a certificate");
+    let issued = account.order(&tls.name, challenge, &progress).await;
     app.certificates
         .iter()
         .for_each(|certificates| certificates.end_proof());
@@ -314,10 +316,10 @@ async fn attempt(
 
 /// The second try, and every other after it, proves the name over plain HTTP where that port is there: behind a load
 /// balancer that ends TLS itself, no other way works.
-pub fn way(tls: &Tls, failed: usize) -> Way {
+pub fn challenge_type(tls: &Tls, failed: usize) -> ChallengeKind {
     match tls.http_listen.is_some() && failed % 2 == 1 {
-        true => Way::Http,
-        false => Way::TlsAlpn,
+        true => ChallengeKind::Http,
+        false => ChallengeKind::TlsAlpn,
     }
 }
 

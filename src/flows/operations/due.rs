@@ -167,7 +167,7 @@ fn sweep(tables: &mut Tables<'_>, due: Due, now: UnixSeconds) -> Result<(), Stor
 
 /// What a payment's record requires now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Call {
+enum DueAction {
     /// Nothing any more.
     Nothing,
     /// Not yet: check again then.
@@ -180,12 +180,12 @@ enum Call {
     Forget,
 }
 
-fn call(payment: &Payment, abandoned_at: Option<UnixSeconds>, now: UnixSeconds) -> Call {
+fn due_action(payment: &Payment, abandoned_at: Option<UnixSeconds>, now: UnixSeconds) -> DueAction {
     if let (State::Unknown, Some(at)) = (&payment.state, abandoned_at) {
         return match unknown::last_until(at) {
-            _ if payment.answer.is_none() => Call::Nothing,
-            end if now < end => Call::LookAt(end),
-            _ => Call::DropUnknown,
+            _ if payment.answer.is_none() => DueAction::Nothing,
+            end if now < end => DueAction::LookAt(end),
+            _ => DueAction::DropUnknown,
         };
     }
     let credit_end = payment
@@ -194,34 +194,36 @@ fn call(payment: &Payment, abandoned_at: Option<UnixSeconds>, now: UnixSeconds) 
         .map(|credit| UnixSeconds(credit.expires_at));
     match &payment.state {
         State::Held => match credit_end {
-            Some(end) if now < end => Call::LookAt(end),
-            _ => Call::ExpireCredit,
+            Some(end) if now < end => DueAction::LookAt(end),
+            _ => DueAction::ExpireCredit,
         },
         State::Kept if now.since(UnixSeconds(payment.changed_at)) < KEPT_LOOK_SECONDS => {
-            Call::LookAt(UnixSeconds(payment.changed_at).plus(KEPT_LOOK_SECONDS))
+            DueAction::LookAt(UnixSeconds(payment.changed_at).plus(KEPT_LOOK_SECONDS))
         }
-        State::Unknown if now < next_look(payment, now) => Call::LookAt(next_look(payment, now)),
-        State::Kept | State::Unknown => Call::Reconcile,
+        State::Unknown if now < next_look(payment, now) => {
+            DueAction::LookAt(next_look(payment, now))
+        }
+        State::Kept | State::Unknown => DueAction::Reconcile,
         State::Settled { at, .. } => {
             let end = payments::answer_end(payment, *at);
             if payment.answer.is_none() && payment.credit.is_none() {
-                Call::Nothing
+                DueAction::Nothing
             } else if now < redelivery_end(*at) {
-                Call::LookAt(redelivery_end(*at))
+                DueAction::LookAt(redelivery_end(*at))
             } else if now < end {
-                Call::LookAt(end)
+                DueAction::LookAt(end)
             } else {
-                Call::DropAnswer
+                DueAction::DropAnswer
             }
         }
         State::Released | State::Failed { .. } | State::Answered { .. } => {
             match payments::forgotten_at(payment) {
-                Some(end) if now >= end => Call::Forget,
-                Some(end) => Call::LookAt(end),
-                None => Call::Nothing,
+                Some(end) if now >= end => DueAction::Forget,
+                Some(end) => DueAction::LookAt(end),
+                None => DueAction::Nothing,
             }
         }
-        State::New => Call::Nothing,
+        State::New => DueAction::Nothing,
     }
 }
 
@@ -275,22 +277,22 @@ fn look_at_payment(
     mut payment: Payment,
     (now, is_clock_ahead): (UnixSeconds, bool),
 ) -> Result<bool, StoreError> {
-    match call(&payment, tables.abandoned_at(key)?, now) {
-        Call::Nothing => {}
-        Call::DropAnswer | Call::DropUnknown | Call::Forget if is_clock_ahead => {
+    match due_action(&payment, tables.abandoned_at(key)?, now) {
+        DueAction::Nothing => {}
+        DueAction::DropAnswer | DueAction::DropUnknown | DueAction::Forget if is_clock_ahead => {
             tables.schedule_payment(now.plus(AHEAD_SECONDS), key)?;
         }
-        Call::LookAt(at) => tables.schedule_payment(at, key)?,
-        Call::ExpireCredit => {
+        DueAction::LookAt(at) => tables.schedule_payment(at, key)?,
+        DueAction::ExpireCredit => {
             let fresh = payments::FreshCredit::draw();
             payments::apply(tables, key, &mut payment, &Event::CreditExpired, now, fresh)?;
         }
-        Call::Forget => forget(tables, key, &payment)?,
-        Call::DropUnknown => unknown::drop_answer(tables, key, &mut payment, now)?,
-        Call::DropAnswer => {
+        DueAction::Forget => forget(tables, key, &payment)?,
+        DueAction::DropUnknown => unknown::drop_answer(tables, key, &mut payment, now)?,
+        DueAction::DropAnswer => {
             payments::drop_answer(tables, key, payment, now)?;
         }
-        Call::Reconcile => {
+        DueAction::Reconcile => {
             payment.changed_at = now.0;
             let next = next_look(&payment, now);
             tables.schedule_payment(next, key)?;

@@ -9,69 +9,61 @@ use crate::outside::mailer::{Attachment, MAILS_MAX, MailError, Message};
 use crate::store::{Due, Mail, MailOutcome, StoreError};
 
 /// Exclusive right to send one e-mail.
-struct Sending {
+struct SendPermit {
     app: Shared,
     key: MailKey,
 }
 
-impl Sending {
+impl SendPermit {
     /// `None` if it is being sent already, or the limit is reached.
-    fn take(app: &Shared, key: MailKey) -> Option<Sending> {
+    fn take(app: &Shared, key: MailKey) -> Option<SendPermit> {
         let mut under_way = app.outbox.lock();
         let is_free = under_way.len() < MAILS_MAX && under_way.insert(key);
-        is_free.then(|| Sending {
+        is_free.then(|| SendPermit {
             app: app.clone(),
             key,
         })
     }
 }
 
-impl Drop for Sending {
+impl Drop for SendPermit {
     fn drop(&mut self) {
         self.app.outbox.lock().remove(&self.key);
     }
-}
-
-/// What a due row requires.
-enum Call {
-    Nothing,
-    Send(Box<Mail>),
 }
 
 /// Sends due e-mails up to the concurrency limit; the rest stays due.
 pub async fn work_off(app: &Shared, rows: Vec<Due>) -> Result<(), StoreError> {
     for due in rows {
         // Reserved before it is read, so that e-mail sent by another task in between is seen as sent.
-        let Some(sending) = Sending::take(app, MailKey(due.key)) else {
+        let Some(permit) = SendPermit::take(app, MailKey(due.key)) else {
             continue;
         };
-        match look_at(app, due).await? {
-            Call::Send(mail) if app.outside.mailer.is_on() => {
-                app.tasks.spawn(run(sending, *mail));
-            }
-            Call::Nothing | Call::Send(_) => {}
+        if let Some(mail) = waiting(app, due).await?
+            && app.outside.mailer.is_on()
+        {
+            app.tasks.spawn(run(permit, mail));
         }
     }
     Ok(())
 }
 
-async fn look_at(app: &Shared, due: Due) -> Result<Call, StoreError> {
+/// The e-mail of a due row, if it still waits.
+async fn waiting(app: &Shared, due: Due) -> Result<Option<Mail>, StoreError> {
     let record = app
         .store
         .read(move |snapshot| snapshot.mail(MailKey(due.key)));
     match record.await? {
-        Some(record) if matches!(record.state, MailState::Waiting { .. }) => {
-            Ok(Call::Send(Box::new(record.mail)))
-        }
+        Some(record) if matches!(record.state, MailState::Waiting { .. }) => Ok(Some(record.mail)),
         _ => {
             let swept = app.store.write(move |tables| tables.sweep_mail(due));
-            swept.await.map(|()| Call::Nothing)
+            swept.await.map(|()| None)
         }
     }
 }
 
-async fn run(sending: Sending, mail: Mail) {
-    let (app, key) = (&sending.app, sending.key);
+async fn run(permit: SendPermit, mail: Mail) {
+    let (app, key) = (&permit.app, permit.key);
     let (kind, about) = (mail.kind.name(), mail.about.clone());
     let outcome = match send(app, mail, app.now()).await {
         Ok(()) => MailOutcome::Sent,

@@ -44,7 +44,7 @@ impl fmt::Debug for Job {
 
 /// The outcome of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+enum AttemptOutcome {
     Delivered,
     GaveUp,
     /// It has to wait for something.
@@ -159,7 +159,7 @@ async fn run(job: Job, place: OwnedSemaphorePermit) {
 }
 
 impl Job {
-    async fn work(&self) -> Result<End, StoreError> {
+    async fn work(&self) -> Result<AttemptOutcome, StoreError> {
         if self.attempt > ATTEMPTS_MAX {
             let reason = format!("{ATTEMPTS_MAX} attempts did not finish");
             return self.give_up(reason).await;
@@ -192,19 +192,19 @@ impl Job {
                     _ => self.source(pair[0]).await?,
                 };
                 if !held {
-                    return Ok(End::Lost);
+                    return Ok(AttemptOutcome::Lost);
                 }
             }
         }
     }
 
     /// Releases the order until `until`.
-    async fn pause(&self, until: UnixSeconds) -> Result<End, StoreError> {
+    async fn pause(&self, until: UnixSeconds) -> Result<AttemptOutcome, StoreError> {
         let (id, attempt, round) = (self.id, self.attempt, self.order.round);
         let now = self.app.now();
         let paused = self.app.store.write(move |tables| {
             let Some(mut order) = held(tables, id, attempt, round)? else {
-                return Ok(End::Lost);
+                return Ok(AttemptOutcome::Lost);
             };
             let event = OrderEvent::Progressed {
                 attempt,
@@ -214,25 +214,25 @@ impl Job {
             order.happen(&event, now.0);
             tables.put_order(id, &order)?;
             tables.schedule_order(id, until)?;
-            Ok(End::Paused)
+            Ok(AttemptOutcome::Paused)
         });
         paused.await
     }
 
-    async fn give_up(&self, reason: String) -> Result<End, StoreError> {
+    async fn give_up(&self, reason: String) -> Result<AttemptOutcome, StoreError> {
         let (id, attempt, round) = (self.id, self.attempt, self.order.round);
         let (now, emails) = (self.app.now(), OrderEmails::of(&self.app));
         tracing::error!(order.id = %id, reason, "paid order could not be fulfilled");
         let given_up = self.app.store.write(move |tables| {
             let Some(mut order) = held(tables, id, attempt, round)? else {
-                return Ok(End::Lost);
+                return Ok(AttemptOutcome::Lost);
             };
             order.note(now.0, format!("not fulfilled: {reason}"));
             emails.undeliverable(tables, id, &reason, now)?;
             emails.failed(tables, id, &order, now)?;
             order.happen(&OrderEvent::GaveUp { attempt, reason }, now.0);
             tables.put_order(id, &order)?;
-            Ok(End::GaveUp)
+            Ok(AttemptOutcome::GaveUp)
         });
         given_up.await
     }

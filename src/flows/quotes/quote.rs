@@ -22,7 +22,7 @@ use crate::flows::content::robots;
 use crate::flows::content::source::{self, Target, Trouble};
 use crate::flows::sale::margin_guard::{self, Unsold, Work};
 use crate::outside::chance;
-use crate::outside::network::Asker;
+use crate::outside::network::Requester;
 use crate::store::{QuoteRecord, Receipt, StoreError};
 
 /// The request.
@@ -162,7 +162,7 @@ pub async fn inspect(
         app.admit_domain(web_target.domain())?;
         let deadline = Instant::now() + app.config.fetch.time_max;
         let web = &app.outside.web;
-        web.clear_for(Asker::Client(client), web_target, deadline)
+        web.clear_for(Requester::Client(client), web_target, deadline)
             .await
             .map_err(|error| refusal(source::fetch_trouble(&error)))?;
     }

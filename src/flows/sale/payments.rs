@@ -17,7 +17,7 @@ use crate::flows::internal;
 use crate::flows::sale::verify_settlement;
 use crate::outside::chance;
 use crate::outside::facilitator::PaymentRequest;
-use crate::state::in_flight::End;
+use crate::state::in_flight::PaymentEnd;
 use crate::state::unknown::is_looked_into;
 use crate::store::{StoreError, Tables, credit_hash, identifier_key};
 use crate::x402::proof::PaymentProof;
@@ -114,9 +114,15 @@ pub async fn record(
         count(app, &advanced.payment);
         let (payer, now) = (advanced.payment.payer, app.now());
         match &advanced.payment.state {
-            State::Settled { .. } => app.in_flight.failing.note_end(payer, End::Settled, now),
+            State::Settled { .. } => {
+                app.in_flight
+                    .failing
+                    .note_end(payer, PaymentEnd::Settled, now)
+            }
             State::Failed { .. } if is_payers_doing => {
-                app.in_flight.failing.note_end(payer, End::Failed, now)
+                app.in_flight
+                    .failing
+                    .note_end(payer, PaymentEnd::Failed, now)
             }
             _ => {}
         }

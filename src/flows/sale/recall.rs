@@ -32,7 +32,7 @@ pub enum Recalled {
 
 /// The presenter of an authorization, and the purchase.
 #[derive(Clone, Copy, Debug)]
-pub struct Asker {
+pub struct Presenter {
     /// SHA-256 of the payload's decoded bytes.
     pub payload_hash: PayloadHash,
     pub fingerprint: Fingerprint,
@@ -40,7 +40,7 @@ pub struct Asker {
     pub origin: Option<[u8; 16]>,
 }
 
-impl Asker {
+impl Presenter {
     /// Whether this request may get a stored answer. After settlement, nonce and signature are public on chain, so anybody
     /// can rebuild the payload: the request must come from the paying client address, or carry a payment-identifier,
     /// which is not on chain.
@@ -51,21 +51,25 @@ impl Asker {
 }
 
 /// Looks up an authorization before any upstream call.
-pub async fn recall(app: &Shared, key: PaymentKey, asker: Asker) -> Result<Recalled, Refusal> {
+pub async fn recall(
+    app: &Shared,
+    key: PaymentKey,
+    presenter: Presenter,
+) -> Result<Recalled, Refusal> {
     let is_answered = app.in_flight.answers.has(key);
     let Some(payment) = payments::recorded(app, key)? else {
         return Ok(Recalled::Nothing);
     };
     let is_owed = payment.delivery.is_owed && !is_answered;
     // Only the exact verified bytes get the answer.
-    if !payment.is_of(asker.payload_hash, asker.fingerprint) {
+    if !payment.is_of(presenter.payload_hash, presenter.fingerprint) {
         let message = match payment.may_have_moved() {
             true => USED_FOR_ANOTHER,
             false => "This authorization was already used for another request.",
         };
         return Err(used(&payment, message));
     }
-    let may_receive = asker.may_receive(&payment);
+    let may_receive = presenter.may_receive(&payment);
     match &payment.state {
         State::Settled { .. } | State::Answered { .. } if !may_receive => {
             let message = match is_owed {

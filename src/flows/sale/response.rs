@@ -17,7 +17,7 @@ use crate::flows::sale::answer::{self, Members};
 use crate::flows::sale::refusals::replayed;
 use crate::outside::memory::{MemoryFull, UNCOUNTED_BYTES};
 use crate::state::in_flight::Outcome;
-use crate::state::in_flight::delivered::{Body, Delivered, Sending};
+use crate::state::in_flight::delivered::{AnswerInFlight, Body, Delivered};
 
 /// Four characters ([`crate::state::page::tokens`]) in UTF-8.
 const TOKEN_BYTES_MAX: usize = 16;
@@ -32,7 +32,7 @@ pub async fn respond(
     let (State::Settled { transaction, at }, Some(kept)) = (&payment.state, &payment.answer) else {
         return Err(expired());
     };
-    let sending = Sending::begin(&app.in_flight, &app.outside.clock, key);
+    let sending = AnswerInFlight::begin(&app.in_flight, &app.outside.clock, key);
     let body = match &payment.purchase {
         Purchase::Context(_) | Purchase::Pages(_) => {
             context_body(app, payment, kept, members).await

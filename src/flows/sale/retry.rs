@@ -46,7 +46,7 @@ pub enum Stated {
 
 /// A request with a credit.
 #[derive(Clone, Copy, Debug)]
-pub struct Asker<'a> {
+pub struct Redeemer<'a> {
     /// The client's address for rate limits.
     pub client: Option<IpAddr>,
     pub request_id: &'a str,
@@ -57,10 +57,10 @@ pub async fn redeem(
     app: &Shared,
     credit: CreditId,
     stated: Stated,
-    asker: Asker<'_>,
+    redeemer: Redeemer<'_>,
     seen: &mut PaidAttempt,
 ) -> Outcome {
-    let refusal = match attempt(app, credit, stated, asker, seen).await {
+    let refusal = match attempt(app, credit, stated, redeemer, seen).await {
         Err(refusal)
             if refusal.with != With::Charged
                 && matches!(
@@ -108,10 +108,10 @@ async fn attempt(
     app: &Shared,
     credit: CreditId,
     stated: Stated,
-    asker: Asker<'_>,
+    redeemer: Redeemer<'_>,
     seen: &mut PaidAttempt,
 ) -> Outcome {
-    let count = || app.admit(RateClass::Credit, asker.client);
+    let count = || app.admit(RateClass::Credit, redeemer.client);
     let hash = credit_hash(credit);
     let found = app
         .store
@@ -160,7 +160,7 @@ async fn attempt(
             if payment.means.is_settled_later() {
                 reservation.queue(payment.payer, &app.outside.clock).await?;
             }
-            work_off(app, reservation, &payment, asker.request_id).await
+            work_off(app, reservation, &payment, redeemer.request_id).await
         }
         State::Settled { .. } if alive => {
             let delivered = response::respond(app, key, &payment, None).await?;

@@ -15,7 +15,7 @@ use crate::flows::sale::refusals::{not_known, not_settled};
 use crate::flows::sale::stored::Stored;
 use crate::flows::sale::{reconcile, response, verify_settlement};
 use crate::outside::facilitator::{Attempt, PaymentRequest, SettleDoubt, Settlement};
-use crate::state::in_flight::delivered::Sending;
+use crate::state::in_flight::delivered::AnswerInFlight;
 use crate::state::in_flight::{Outcome, Reservation};
 use crate::state::unknown::is_looked_into;
 use crate::store::StoreError;
@@ -73,7 +73,8 @@ async fn forget_credit(app: &Shared, key: PaymentKey) -> Result<(), StoreError> 
 }
 
 /// What became of the payment, and its answer, if it is settled.
-type OutcomeReceiver = oneshot::Receiver<(Result<Option<Advanced>, StoreError>, Option<Sending>)>;
+type OutcomeReceiver =
+    oneshot::Receiver<(Result<Option<Advanced>, StoreError>, Option<AnswerInFlight>)>;
 
 /// Starts the call; it holds the reservation until the outcome is recorded.
 fn send(
@@ -110,7 +111,11 @@ fn send(
                 reservation.supersede_others();
                 // Before the next payment for this purchase has its turn: it must not take the answer for an owed one.
                 let key = reservation.key();
-                Some(Sending::begin(&app.in_flight, &app.outside.clock, key))
+                Some(AnswerInFlight::begin(
+                    &app.in_flight,
+                    &app.outside.clock,
+                    key,
+                ))
             }
             Ok(_) => None,
             Err(_) => {

@@ -20,7 +20,7 @@ use crate::flows::internal;
 use crate::flows::sale::deliver::{self, Goods};
 use crate::flows::sale::margin_guard::{self, Judged};
 use crate::flows::sale::payments;
-use crate::flows::sale::recall::{self, Asker, Recalled};
+use crate::flows::sale::recall::{self, Presenter, Recalled};
 use crate::flows::sale::refusals::{PaidAttempt, in_use};
 use crate::flows::sale::request::PaidRequest;
 use crate::flows::sale::{response, stored};
@@ -255,7 +255,7 @@ async fn reserve(
     (proof, signer): (&TransferProof, Option<Address>),
     candidates: &Candidates,
 ) -> Result<TransferState, Refusal> {
-    let asker = Asker {
+    let presenter = Presenter {
         payload_hash: proof.hash(signer, &request.request_id),
         fingerprint: request.purchase.fingerprint(),
         origin: None,
@@ -271,7 +271,12 @@ async fn reserve(
             .store
             .read(move |snapshot| snapshot.payment(key))
             .await?;
-        let fresh = payment(app, request, (proof, asker.payload_hash), (transfer, terms))?;
+        let fresh = payment(
+            app,
+            request,
+            (proof, presenter.payload_hash),
+            (transfer, terms),
+        )?;
         let price = request.purchase.price().units();
         let overpaid = transfer.amount.units().saturating_sub(price);
         match stored {
@@ -291,14 +296,14 @@ async fn reserve(
                     overpaid,
                 ));
             }
-            Some(stored) if !stored.is_of(asker.payload_hash, asker.fingerprint) => {
+            Some(stored) if !stored.is_of(presenter.payload_hash, presenter.fingerprint) => {
                 is_held |= stored.state == State::Held;
             }
             Some(stored) if stored.state == State::Held => {
                 return Ok(TransferState::Free(reservation, Box::new(stored), overpaid));
             }
             Some(_) => {
-                let recalled = recall::recall(app, key, asker).await;
+                let recalled = recall::recall(app, key, presenter).await;
                 if let Ok(Recalled::Answer(delivered)) = recalled {
                     return Ok(TransferState::Again(delivered));
                 }

@@ -115,7 +115,7 @@ pub async fn reconcile(app: &Shared, key: PaymentKey) -> Result<Option<Payment>,
 
 /// The operator's outcome for an unknown settlement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum Resolution {
     /// The money has arrived by this transaction.
     Settled { transaction: TransactionHash },
     /// The money has not moved and never will.
@@ -129,7 +129,11 @@ pub enum End {
 ///
 /// `conflict` if the payment has an outcome already, the chain disagrees, or the authorization can still be used;
 /// `network_unavailable` if the configured chain does not respond.
-pub async fn end(app: &Shared, key: PaymentKey, end: End) -> Result<Option<Payment>, Refusal> {
+pub async fn resolve(
+    app: &Shared,
+    key: PaymentKey,
+    resolution: Resolution,
+) -> Result<Option<Payment>, Refusal> {
     let reservation = Reservation::take(&app.in_flight, key).ok_or_else(in_use)?;
     // An answer stored when the process stopped counts as unknown.
     let Some(advanced) = payments::record(app, key, Event::Restarted).await? else {
@@ -142,9 +146,9 @@ pub async fn end(app: &Shared, key: PaymentKey, end: End) -> Result<Option<Payme
             "This payment is {name}; you can only set the outcome of an unknown settlement."
         )));
     }
-    let event = match by_chain(app, &payment, end).await? {
+    let event = match by_chain(app, &payment, resolution).await? {
         Some(event) => event,
-        None => by_operator(app, &payment, end)?,
+        None => by_operator(app, &payment, resolution)?,
     };
     let is_operators = matches!(event, Event::OperatorSettled { .. } | Event::OperatorFailed);
     let ended = payments::record(app, key, event).await?;
@@ -155,8 +159,9 @@ pub async fn end(app: &Shared, key: PaymentKey, end: End) -> Result<Option<Payme
     let state = payment.state.name();
     tracing::warn!(payment = %key, state, is_operators, "operator set the outcome of an unknown settlement");
     let is_as_asked = matches!(
-        (end, &payment.state),
-        (End::Settled { .. }, State::Settled { .. }) | (End::Failed, State::Failed { .. })
+        (resolution, &payment.state),
+        (Resolution::Settled { .. }, State::Settled { .. })
+            | (Resolution::Failed, State::Failed { .. })
     );
     match is_as_asked {
         true => Ok(Some(payment)),
@@ -167,12 +172,16 @@ pub async fn end(app: &Shared, key: PaymentKey, end: End) -> Result<Option<Payme
 }
 
 /// Proof from a configured chain; `None` if it cannot tell and the operator decides.
-async fn by_chain(app: &Shared, payment: &Payment, end: End) -> Result<Option<Event>, Refusal> {
+async fn by_chain(
+    app: &Shared,
+    payment: &Payment,
+    resolution: Resolution,
+) -> Result<Option<Event>, Refusal> {
     let Some((chain, inquiry)) = reconcile::inquiry(app, payment) else {
         return Ok(None);
     };
     match chain.fate(inquiry, app.now()).await {
-        Ok(Fate::Open) if matches!(end, End::Settled { .. }) => Err(conflict(
+        Ok(Fate::Open) if matches!(resolution, Resolution::Settled { .. }) => Err(conflict(
             "The authorization is unused in confirmed blocks: it is not settled.".to_owned(),
         )),
         Ok(fate) => Ok(reconcile::event(fate)),
@@ -184,12 +193,12 @@ async fn by_chain(app: &Shared, payment: &Payment, end: End) -> Result<Option<Ev
     }
 }
 
-fn by_operator(app: &Shared, payment: &Payment, end: End) -> Result<Event, Refusal> {
-    match end {
-        End::Settled { transaction } => Ok(Event::OperatorSettled {
+fn by_operator(app: &Shared, payment: &Payment, resolution: Resolution) -> Result<Event, Refusal> {
+    match resolution {
+        Resolution::Settled { transaction } => Ok(Event::OperatorSettled {
             transaction: transaction.to_string(),
         }),
-        End::Failed => {
+        Resolution::Failed => {
             let over = payment.valid_before().plus(WINDOW_MARGIN_SECONDS);
             match app.now() >= over {
                 true => Ok(Event::OperatorFailed),

@@ -2,7 +2,7 @@ use super::*;
 
 fn settings() -> MailerSettings {
     MailerSettings {
-        way: Way::Folder(PathBuf::from("/nowhere")),
+        transport: Transport::Folder(PathBuf::from("/nowhere")),
         from: Sender::parse("Context <reports@shop.example>").expect("a sender"),
         domain: "shop.example".to_owned(),
     }

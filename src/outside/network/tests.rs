@@ -197,20 +197,20 @@ fn public() -> Ipv4Addr {
 }
 
 /// A client of the tests.
-fn client(number: u8) -> Asker {
-    Asker::Client(Some(IpAddr::from([203, 0, 113, number])))
+fn client(number: u8) -> Requester {
+    Requester::Client(Some(IpAddr::from([203, 0, 113, number])))
 }
 
 /// Asks for many names at once, each from a thread of its own.
 fn at_once(
     network: &Network,
-    asks: impl IntoIterator<Item = (Asker, String)>,
+    asks: impl IntoIterator<Item = (Requester, String)>,
 ) -> Vec<thread::JoinHandle<Result<Vec<IpAddr>, ResolveError>>> {
-    let asks = asks.into_iter().map(|(asker, url)| {
+    let asks = asks.into_iter().map(|(requester, url)| {
         let network = network.clone();
         thread::spawn(move || {
             let target = target(&url);
-            let looked_up = network.checked(&target, asker, soon());
+            let looked_up = network.checked(&target, requester, soon());
             network.shared.thread.block_on(looked_up)
         })
     });
@@ -417,15 +417,15 @@ fn one_client_and_one_domain_have_two_lookups_without_payment_at_once() {
     for name in fine {
         server.put(name, Told::Addresses(vec![public()]));
     }
-    let outcome = |hanging: &[(Asker, &str)], asker, name: &str| {
+    let outcome = |hanging: &[(Requester, &str)], requester, name: &str| {
         let network = asking(&server, |_| {});
         let hanging = hanging.iter();
-        let hanging = hanging.map(|(asker, name)| (*asker, format!("http://{name}/")));
+        let hanging = hanging.map(|(requester, name)| (*requester, format!("http://{name}/")));
         let hanging = at_once(&network, hanging);
         until("they hang", || {
             lock(&network.shared.names).under_way.len() == hanging.len()
         });
-        let mut asked = at_once(&network, [(asker, format!("http://{name}/"))]);
+        let mut asked = at_once(&network, [(requester, format!("http://{name}/"))]);
         asked.remove(0).join().expect("an outcome")
     };
     let found = Ok(vec![IpAddr::from(public())]);
@@ -434,7 +434,7 @@ fn one_client_and_one_domain_have_two_lookups_without_payment_at_once() {
     assert_eq!(outcome(&of_client, client(1), "www.sample-site.org"), busy);
     assert_eq!(outcome(&of_client, client(2), "www.sample-site.org"), found);
     assert_eq!(
-        outcome(&of_client, Asker::Buyer, "www.sample-site.org"),
+        outcome(&of_client, Requester::Buyer, "www.sample-site.org"),
         found
     );
     assert_eq!(
@@ -448,7 +448,10 @@ fn one_client_and_one_domain_have_two_lookups_without_payment_at_once() {
         found
     );
     // A sale of the very same domain goes on.
-    assert_eq!(outcome(&of_domain, Asker::Buyer, "x.dead-one.org"), found);
+    assert_eq!(
+        outcome(&of_domain, Requester::Buyer, "x.dead-one.org"),
+        found
+    );
 }
 
 /// However many ask for one name, its servers are asked once, and everybody is answered at the deadline.
@@ -463,7 +466,7 @@ fn callers_of_one_name_share_a_lookup() {
     });
     let ask = |name: &str| {
         let url = format!("http://{name}.sample-site.org/");
-        let asked = at_once(&network, (0..20).map(|_| (Asker::Buyer, url.clone())));
+        let asked = at_once(&network, (0..20).map(|_| (Requester::Buyer, url.clone())));
         let ended = asked.into_iter();
         ended
             .map(|one| one.join().expect("an outcome"))
@@ -507,7 +510,7 @@ fn a_buyer_without_a_place_is_told_that_we_are_busy() {
         server.put(&format!("{name}.sample-site.org"), Told::Silence);
     }
     let network = asking(&server, |settings| settings.paid_places = 2);
-    let ask = |name: &str| (Asker::Buyer, format!("http://{name}.sample-site.org/"));
+    let ask = |name: &str| (Requester::Buyer, format!("http://{name}.sample-site.org/"));
     let hanging = at_once(&network, [ask("a"), ask("b")]);
     until("they hang", || network.shared.paid.available_permits() == 0);
     let outcome = network.checked_addresses(&target("http://c.sample-site.org/"), soon());
@@ -530,7 +533,7 @@ fn a_caller_beyond_those_that_may_wait_is_told_at_once() {
     });
     let ask = |number| {
         let url = format!("http://n{number}.sample-site.org/");
-        (Asker::Buyer, url)
+        (Requester::Buyer, url)
     };
     let _hanging = at_once(&network, (0..=WAITERS_OF_PLACE_MAX).map(ask));
     until("one hangs and the others wait", || {
@@ -553,10 +556,10 @@ fn a_buyer_is_not_refused_for_a_failure_that_a_stranger_met() {
     let server = NameServer::start();
     server.put("shaky.sample-site.org", Told::Failure);
     let network = asking(&server, |_| {});
-    let ask = |asker, name: &str| {
+    let ask = |requester, name: &str| {
         let mut asked = at_once(
             &network,
-            [(asker, format!("http://{name}.sample-site.org/"))],
+            [(requester, format!("http://{name}.sample-site.org/"))],
         );
         asked.remove(0).join().expect("an outcome")
     };
@@ -565,9 +568,9 @@ fn a_buyer_is_not_refused_for_a_failure_that_a_stranger_met() {
     server.put("shaky.sample-site.org", Told::Addresses(vec![public()]));
     server.put("gone.sample-site.org", Told::Addresses(vec![public()]));
     assert_eq!(ask(client(1), "shaky"), Err(ResolveError::Failed));
-    assert_eq!(ask(Asker::Buyer, "shaky"), Ok(vec![public().into()]));
+    assert_eq!(ask(Requester::Buyer, "shaky"), Ok(vec![public().into()]));
     assert_eq!(ask(client(1), "shaky"), Ok(vec![public().into()]));
-    assert_eq!(ask(Asker::Buyer, "gone"), Err(ResolveError::NotFound));
+    assert_eq!(ask(Requester::Buyer, "gone"), Err(ResolveError::NotFound));
 }
 
 /// The lab's own name server decides for the lab's hosts too, and opens no way to a private address.

@@ -21,7 +21,7 @@ use tokio::time::timeout;
 
 use crate::domain::target::{AddressVerdict, TargetUrl, classify};
 use crate::outside::chance;
-use crate::outside::network::Asker;
+use crate::outside::network::Requester;
 use crate::outside::render::budget::{Budget, BudgetLimits};
 use crate::outside::render::head::{self, HEAD_BYTES_MAX, Request};
 use crate::outside::web::Web;
@@ -242,7 +242,7 @@ impl Guard {
         let cleared = self
             .shared
             .web
-            .clear_for(Asker::Buyer, target, deadline)
+            .clear_for(Requester::Buyer, target, deadline)
             .await;
         let cleared = cleared.map_err(|error| error.to_string())?;
         let dialled = self.shared.web.dialled(&cleared);

@@ -16,7 +16,7 @@ use tokio::net::{TcpListener, UnixStream};
 
 use crate::domain::target::TargetUrl;
 use crate::outside::chance;
-use crate::outside::network::{Asker, ForbiddenHosts, LabHost, Network, NetworkSettings};
+use crate::outside::network::{ForbiddenHosts, LabHost, Network, NetworkSettings, Requester};
 use crate::outside::render::budget::BudgetLimits;
 use crate::outside::render::guard::{Guard, Pass, REFUSED_HEADER};
 use crate::outside::render::job::{
@@ -597,7 +597,7 @@ async fn one_place_is_for_one_page() {
     let target = TargetUrl::parse(URL).expect("a target");
     let deadline = Instant::now() + Duration::from_secs(5);
     let web = web("127.0.0.1:9".parse().expect("a socket"));
-    let cleared = web.clear_for(Asker::Buyer, &target, deadline).await;
+    let cleared = web.clear_for(Requester::Buyer, &target, deadline).await;
     let cleared = cleared.expect("a public address");
     let (one, other) = tokio::join!(
         renderer.render(&cleared, "a", None),

@@ -13,13 +13,13 @@ use crate::sync::lock;
 /// The answers that are being sent, and those that were and are not written down as sent yet.
 #[derive(Debug, Default)]
 pub struct Answers {
-    sending: Mutex<Sending>,
+    sending: Mutex<Deliveries>,
     /// Notified when the last copy of an answer was sent or given up.
     ended: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Sending {
+struct Deliveries {
     /// How many copies of a payment's answer are being sent.
     being_sent: HashMap<PaymentKey, usize>,
     /// Payments whose answer was sent, and when, which is not written down yet.

@@ -31,7 +31,7 @@ pub struct Delivered {
     /// The payment whose redelivery this is, if it counts as one.
     pub redelivery_of: Option<PaymentKey>,
     /// Tells whether the answer is sent.
-    pub sending: Sending,
+    pub sending: AnswerInFlight,
 }
 
 /// An answer that several requests may be given at once.
@@ -72,7 +72,7 @@ impl PartialEq for Body {
 /// An answer on its way, shared by all requests that get it. While it lives nobody else is given the answer as one that
 /// is owed. Dropped without having been sent, the answer stays owed.
 #[derive(Clone, Debug)]
-pub struct Sending(Arc<Inner>);
+pub struct AnswerInFlight(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -83,10 +83,10 @@ struct Inner {
     sent_at: AtomicU64,
 }
 
-impl Sending {
-    pub fn begin(table: &Arc<InFlight>, clock: &Clock, payment: PaymentKey) -> Sending {
+impl AnswerInFlight {
+    pub fn begin(table: &Arc<InFlight>, clock: &Clock, payment: PaymentKey) -> AnswerInFlight {
         table.answers.begin(payment);
-        Sending(Arc::new(Inner {
+        AnswerInFlight(Arc::new(Inner {
             table: table.clone(),
             clock: clock.clone(),
             payment,
@@ -103,7 +103,7 @@ impl Sending {
 }
 
 /// Two answers are the same whatever becomes of them on their way.
-impl PartialEq for Sending {
+impl PartialEq for AnswerInFlight {
     fn eq(&self, other: &Self) -> bool {
         self.0.payment == other.0.payment
     }

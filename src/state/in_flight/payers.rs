@@ -22,7 +22,7 @@ const FAILING_PAYERS_MAX: usize = 4096;
 
 /// What a payer's settled, failed or blocked payment counts for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum PaymentEnd {
     Settled,
     Failed,
     /// A target or supplier did not answer; a retry credit was issued.
@@ -42,15 +42,15 @@ struct Failures {
 
 impl FailingPayers {
     /// Remembers how a payer's payment has ended: a payer whose payments fail is worked for a few times only.
-    pub fn note_end(&self, payer: Address, end: End, now: UnixSeconds) {
+    pub fn note_end(&self, payer: Address, end: PaymentEnd, now: UnixSeconds) {
         let mut failures = lock(&self.0);
         let weight = match end {
-            End::Settled => {
+            PaymentEnd::Settled => {
                 failures.remove(&payer);
                 return;
             }
-            End::Failed => FAILURE_WEIGHT,
-            End::Outage => OUTAGE_WEIGHT,
+            PaymentEnd::Failed => FAILURE_WEIGHT,
+            PaymentEnd::Outage => OUTAGE_WEIGHT,
         };
         if failures.len() >= FAILING_PAYERS_MAX {
             failures.retain(|_, failures| now.since(failures.last) < FAILURE_SECONDS);
@@ -104,17 +104,17 @@ mod tests {
         let is_served = |number: usize, now| failing.check(Address(payer(number)), now).is_ok();
         for count in 0..FAILURES_MAX {
             assert!(is_served(0, at(0)), "after {count} failures");
-            failing.note_end(Address(payer(0)), End::Failed, at(0));
+            failing.note_end(Address(payer(0)), PaymentEnd::Failed, at(0));
         }
         assert!(!is_served(0, at(FAILURE_SECONDS - 1)) && is_served(1, at(0)));
-        failing.note_end(Address(payer(0)), End::Settled, at(1));
+        failing.note_end(Address(payer(0)), PaymentEnd::Settled, at(1));
         assert!(is_served(0, at(1)), "a settlement makes up for it");
         for _ in 0..FAILURES_MAX {
-            failing.note_end(Address(payer(2)), End::Failed, at(2));
+            failing.note_end(Address(payer(2)), PaymentEnd::Failed, at(2));
         }
         assert!(is_served(2, at(2 + FAILURE_SECONDS)));
         for number in 0..2 * FAILING_PAYERS_MAX {
-            failing.note_end(Address(payer(number)), End::Failed, at(3));
+            failing.note_end(Address(payer(number)), PaymentEnd::Failed, at(3));
         }
         assert!(lock(&failing.0).len() <= FAILING_PAYERS_MAX);
     }

@@ -109,7 +109,7 @@ fn version_fault() -> Fault {
 }
 
 #[derive(Deserialize)]
-struct Sending {
+struct SendMessage {
     message: Said,
 }
 
@@ -123,7 +123,7 @@ struct Said {
     context_id: Option<String>,
 }
 
-fn answer(app: &App, call: &Call, dialect: Dialect, asked: Sending) -> Result<Value, Fault> {
+fn answer(app: &App, call: &Call, dialect: Dialect, asked: SendMessage) -> Result<Value, Fault> {
     let message = asked.message;
     let role = match dialect {
         Dialect::Old => "user",

@@ -17,7 +17,7 @@ use crate::flows::content::source::{
 };
 use crate::markdown::{ConvertError, has_text};
 use crate::outside::memory::{MemoryFull, MemoryPermit};
-use crate::outside::network::Asker;
+use crate::outside::network::Requester;
 use crate::outside::web::{FetchError, FetchOptions, Fetched, FetchedPage};
 use crate::state::page::{PageFacts, RenderFacts, page_goods};
 use crate::store::PageRecord;
@@ -148,7 +148,7 @@ async fn fetch_in_turn(
         .map_err(full)?;
     // Before a permit is taken: a name whose servers do not respond must not block other fetches.
     let (web, deadline) = (outside.web.clone(), options.deadline);
-    let cleared = web.clear_for(Asker::Buyer, &target, deadline).await?;
+    let cleared = web.clear_for(Requester::Buyer, &target, deadline).await?;
     let asked = robots::ask(app, &target);
     let mut permit = reader.memory.nothing();
     // Before it begins: one that gets stuck, or ends the process, has no other line.

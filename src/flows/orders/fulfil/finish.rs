@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::sources::{Source, TEXTS_BYTES_MAX};
-use super::{End, Job, PAUSE_SECONDS, held};
+use super::{AttemptOutcome, Job, PAUSE_SECONDS, held};
 use crate::domain::code::Code;
 use crate::domain::ids::{LeadId, OrderId};
 use crate::domain::lead::{By, LeadEvent};
@@ -25,7 +25,7 @@ const COMPARING_BYTES: usize = TEXTS_BYTES_MAX + TEXTS_BYTES_MAX / 4;
 
 impl Job {
     /// Makes report and PDF and finishes the order.
-    pub(super) async fn finish(&self) -> Result<End, StoreError> {
+    pub(super) async fn finish(&self) -> Result<AttemptOutcome, StoreError> {
         let mut permit = self.app.outside.memory.nothing();
         let permitted = permit.resized(COMPARING_BYTES, MEMORY_WAIT_MAX).await;
         if let Err(MemoryFull) = permitted {
@@ -73,7 +73,7 @@ impl Job {
         report: &BundleReport,
         rendered: Option<Rendered>,
         sources_read: usize,
-    ) -> Result<End, StoreError> {
+    ) -> Result<AttemptOutcome, StoreError> {
         let (id, attempt, round) = (self.id, self.attempt, self.order.round);
         let (now, emails) = (self.app.now(), OrderEmails::of(&self.app));
         // Strings, numbers, lists and objects with text keys: nothing in it can fail to be written.
@@ -88,7 +88,7 @@ impl Job {
         };
         let delivered = self.app.store.write(move |tables| {
             let Some(mut order) = held(tables, id, attempt, round)? else {
-                return Ok(End::Lost);
+                return Ok(AttemptOutcome::Lost);
             };
             order.happen(&OrderEvent::Delivered { attempt }, now.0);
             order.note(now.0, "fulfilled");
@@ -97,7 +97,7 @@ impl Job {
             fulfil_lead(tables, &order, id, now)?;
             emails.delivered(tables, id, &order, now)?;
             tables.put_order(id, &order)?;
-            Ok(End::Delivered)
+            Ok(AttemptOutcome::Delivered)
         });
         delivered.await
     }
