@@ -5,6 +5,7 @@ pub(crate) mod addresses;
 pub(crate) mod change;
 pub(crate) mod nearest;
 mod order;
+pub(crate) mod owners;
 pub(crate) mod places;
 pub(crate) mod qualifiers;
 pub(crate) mod quantities;

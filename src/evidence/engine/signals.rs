@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use entailment::Verdict;
 
 use super::account::change::is_turned;
+use super::account::owners::is_of_another_owner;
 use super::account::places::counts_a_place;
 use super::account::qualifiers::{self, CLASSES_COUNT, classes};
 use super::account::roles::{are_exchanged, are_swapped};
@@ -40,8 +41,8 @@ features! {
         q_all, q_same, q_within, q_differs, q_missing,
         /// Roles turned round in the best unit; names or numbers in each other's places.
         swapped, exchanged,
-        /// The best unit stands under the name of something else, or tells of what is no more, or excepts it; or the page has
-        /// the claim's number as a place in an order.
+        /// The best unit stands under the name of something else, or tells of what is no more, or excepts it; or the page says
+        /// the claim's value of another owner, or as a place in an order.
         elsewhere,
         /// The page itself says yes (1) or no (-1) to it in so many words.
         plainly,
@@ -162,7 +163,9 @@ impl Account {
             && as_claim
             && denying_heading(page, unit).is_some()
             && !denies(question);
-        let is_anothers = as_claim && counts_a_place(question, &texts.join("\n"));
+        let is_anothers = as_claim
+            && (counts_a_place(question, &texts.join("\n"))
+                || page.blocks.json.is_none() && is_of_another_owner(question, &texts));
         let is_elsewhere =
             is_denied_above || is_anothers || is_elsewhere(page, question, (unit, &own), as_claim);
         signals.elsewhere = f64::from(u8::from(is_elsewhere));

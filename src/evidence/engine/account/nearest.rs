@@ -177,7 +177,7 @@ impl<'a> Passage<'a> {
     }
 
     /// Between signs and words that part a sentence.
-    fn clause(&self, range: &Range<usize>) -> Range<usize> {
+    pub(super) fn clause(&self, range: &Range<usize>) -> Range<usize> {
         let mut clause = 0..self.text.len();
         let mut part = |from: usize, to: usize| {
             if to <= range.start {
