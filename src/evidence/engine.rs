@@ -6,6 +6,7 @@ pub(crate) mod asked_value;
 mod bold;
 mod cell_value;
 pub(crate) mod claims;
+mod compared_rows;
 pub(crate) mod echoes;
 pub(crate) mod elsewhere;
 pub(crate) mod entail;

@@ -13,6 +13,7 @@ use super::account::roles::{are_exchanged, are_swapped};
 use super::account::{Compared, compare};
 use super::cell_value::stated_in_a_cell;
 use super::claims::is_question;
+use super::compared_rows::settled_by_rows;
 use super::elsewhere::is_elsewhere;
 use super::entail::{Verdicts, relevance};
 use super::features::Features;
@@ -71,6 +72,8 @@ pub(crate) struct Account {
     pub(crate) compared: Vec<Compared>,
     /// The rank of the unit that says yes or no in so many words, and which.
     pub(crate) plain_answer: Option<(usize, bool)>,
+    /// The rank of a row whose table settles what the claim compares, and whether it is so.
+    pub(crate) settled: Option<(usize, bool)>,
     /// The unit of each passage that [`Compared::found`] names.
     pub(crate) units: Vec<usize>,
 }
@@ -130,6 +133,7 @@ impl Account {
                 let stated = stated_in_a_cell(page, question, ranked)?;
                 Some((stated, true))
             }),
+            settled: settled_by_rows(page, question, ranked).filter(|_| as_claim),
             ..Account::default()
         };
         account.signals = Signals {

@@ -89,6 +89,23 @@ impl<'a> TableRow<'a> {
             .collect()
     }
 
+    /// The rows, unless some of the table are left out or have other columns.
+    pub(crate) fn all_rows(&self) -> Option<Vec<Vec<Cow<'a, str>>>> {
+        let rows = self.rows();
+        if rows.len() >= ROWS_MAX {
+            return None;
+        }
+        if let Some(json) = &self.page.blocks.json {
+            let own = self.page.units[self.unit].block;
+            let mut beside = json.beside(own);
+            let is_alike = |block| json.row(self.page.text, block).header == self.header;
+            if !beside.all(is_alike) {
+                return None;
+            }
+        }
+        Some(rows)
+    }
+
     /// Whether its signs are signs: one cell of the table says yes.
     pub(crate) fn has_signs(&self) -> bool {
         let mut all = self.rows().into_iter().flatten();

@@ -178,7 +178,8 @@ impl Judge<'_> {
             account,
             depth,
         };
-        if judgement.is_about_another() {
+        let is_refuted = matches!(judgement.account.settled, Some((_, false)));
+        if judgement.is_about_another() || is_refuted {
             judgement.support = judgement.support.min(section.partly - LESS);
         }
         let label = judgement.label(section, &sections.denial);
@@ -187,11 +188,13 @@ impl Judge<'_> {
             let is_lowered =
                 self.lowered(text, Label::Supported, best, &judgement) != Label::Supported;
             let is_said = judgement.account.signals.verbatim > 0.0;
-            let never_plain = is_lowered || judgement.is_vetoed() && !is_said;
+            let never_plain = is_lowered || (is_refuted || judgement.is_vetoed()) && !is_said;
             judgement.account.signals.never_plain = f64::from(u8::from(never_plain));
         }
         if as_claim && let Some((at, is_so)) = judgement.account.plain_answer {
             judgement.say_plainly(at, is_so, section, &sections.denial);
+        } else if let Some((at, true)) = judgement.account.settled {
+            judgement.say_partly(at, section);
         }
         arrange(&mut judgement.ranked);
         judgement.find_dispute();
@@ -494,6 +497,17 @@ impl Judgement {
             self.denial = self.denial.max(denial.plain(self.asked));
             self.support = self.support.min(1.0 - self.denial);
         }
+    }
+
+    /// The table of the unit at this rank says so, though not in words.
+    fn say_partly(&mut self, at: usize, section: &Section) {
+        if self.label == Label::Supported {
+            return;
+        }
+        let best = self.ranked.remove(at);
+        self.ranked.insert(0, best);
+        self.label = Label::PartiallySupported;
+        self.support = self.support.max(section.partly);
     }
 
     fn most_coverage(&self) -> f64 {
