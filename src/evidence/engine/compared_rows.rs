@@ -70,7 +70,7 @@ pub(crate) fn settled_by_rows(
     claim: &str,
     ranked: &[Ranked],
 ) -> Option<(usize, bool)> {
-    let asked = asked(claim)?;
+    let asked = comparison_of(claim)?;
     let mut found = ranked.iter().take(LOOKED_AT).enumerate();
     found.find_map(|(at, ranked)| {
         let unit = ranked.candidate.unit;
@@ -79,11 +79,11 @@ pub(crate) fn settled_by_rows(
         for heading in page.headings_over(unit) {
             above.append(&mut content(&plain(&heading)));
         }
-        Some((at, settled(&row, claim, &asked, &above)?))
+        Some((at, truth_by_table(&row, claim, &asked, &above)?))
     })
 }
 
-fn settled(
+fn truth_by_table(
     row: &TableRow<'_>,
     claim: &str,
     asked: &Asked<'_>,
@@ -98,7 +98,7 @@ fn settled(
 }
 
 /// How a claim compares, if it does so once and denies nothing.
-fn asked(claim: &str) -> Option<Asked<'static>> {
+fn comparison_of(claim: &str) -> Option<Asked<'static>> {
     if negates(claim) {
         return None;
     }
@@ -324,8 +324,8 @@ mod tests {
         let mut rows = (0..page.units.len()).filter_map(|unit| TableRow::of(&page, unit));
         let row = rows.nth(1).expect("a row");
         for (claim, expected) in cases {
-            let found =
-                asked(claim).and_then(|asked| settled(&row, claim, &asked, &BTreeSet::new()));
+            let found = comparison_of(claim)
+                .and_then(|asked| truth_by_table(&row, claim, &asked, &BTreeSet::new()));
             assert_eq!(found, *expected, "{claim}");
         }
     }

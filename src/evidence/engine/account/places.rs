@@ -17,7 +17,7 @@ struct Counted {
 /// Whether a claim counts as many things as the place has in an order that a passage gives to one of them, where the passage
 /// does not count so many of them.
 pub(crate) fn counts_a_place(claim: &str, passage: &str) -> bool {
-    let (claim, passage) = (counted(claim), counted(passage));
+    let (claim, passage) = (counts_of(claim), counts_of(passage));
     claim.iter().filter(|one| !one.is_place).any(|number| {
         let is_same = |other: &Counted| other.value == number.value;
         let is_alike = |other: &Counted| {
@@ -34,7 +34,7 @@ pub(crate) fn counts_a_place(claim: &str, passage: &str) -> bool {
 }
 
 /// The ordinals and the numbers of a text that something stands behind. "One of the two largest" is a place too.
-fn counted(text: &str) -> Vec<Counted> {
+fn counts_of(text: &str) -> Vec<Counted> {
     let low = text.to_lowercase();
     let words: Vec<&str> = low
         .split(|c: char| !c.is_alphanumeric())
