@@ -29,8 +29,8 @@ impl Name {
     }
 }
 
-/// Whether passages say a value of a claim only of somebody else, and something else of whom the claim says it of: where each
-/// has a value of its own, none is said of both.
+/// Whether the passages give a value of the claim only to another owner, and give the claim's own owner a different value.
+/// Where each has a value of its own, neither value belongs to both.
 pub(crate) fn is_of_another_owner(claim: &str, passages: &[&str]) -> bool {
     let owners = names(claim);
     let asked = quantities(claim);
