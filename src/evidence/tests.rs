@@ -218,6 +218,24 @@ fn a_price_under_another_heading_supports_nothing() {
     assert_eq!(label("The Griffin Watch costs $249.00."), Label::Supported);
 }
 
+/// Each of these claims shares its words and its number with the page, or only its table's values.
+#[test]
+fn another_owner_and_a_place_support_nothing_and_rows_are_compared() {
+    let text = "# Cities and plans\n\nBrno has 380,000 inhabitants; Ostrava's budget is 12 billion crowns. The third \
+        release of Quill appeared in May.\n\n| Plan | Price |\n| --- | --- |\n| Free | $0 |\n| Pro | $12 |\n| Team | $30 |\n";
+    let examiner = Examiner::new(&Source::of_text(text)).at(Depth::Standard);
+    let label = |claim| examiner.check(claim, Reading::Guess).label;
+    for (claim, expected) in [
+        ("The budget of Brno is 12 billion crowns.", Label::Weak),
+        ("Ostrava's budget is 12 billion crowns.", Label::Supported),
+        ("Three releases of Quill appeared in May.", Label::Weak),
+        ("Team costs more than Pro.", Label::PartiallySupported),
+        ("Pro costs more than Team.", Label::Weak),
+    ] {
+        assert_eq!(label(claim), expected, "{claim}");
+    }
+}
+
 #[test]
 fn all_but_the_number_is_no_partial_support() {
     let text = "The agency reported on Wednesday that prices rose 4.7 percent nationally over the 12 months through August.";
