@@ -117,25 +117,28 @@ impl Builder {
             }
             Tag::Item => {
                 let item = self.item(attributes);
-                open.shape = self.note(attributes, false).unwrap_or(item);
+                open.shape = self.note(open.tag, attributes).unwrap_or(item);
                 // Confluence's list of tasks.
                 if attributes.raw("data-inline-task-id").is_some() {
                     let is_done = attributes.raw("class") == Some("checked");
                     self.item_label = Some(if is_done { "[x]" } else { "[ ]" }.to_owned());
                 }
             }
-            Tag::Division | Tag::Aside if open.shape == Shape::Plain => {
-                let role = attributes.raw("role");
-                if matches!(role, Some("doc-footnote" | "doc-endnote"))
-                    && let Some(note) = self.note(attributes, true)
-                {
-                    open.shape = note;
-                }
+            Tag::Division | Tag::Aside | Tag::Paragraph | Tag::Definition => {
+                open.shape = self.note(open.tag, attributes).unwrap_or(open.shape);
             }
             Tag::Heading(_) => self.make_part_of_item(),
-            Tag::Term => open.effect = self.begin_mark(Mark::Strong),
+            Tag::Term => {
+                open.effect = match self.begins_with_number(attributes) {
+                    true => Effect::Skip,
+                    false => self.begin_mark(Mark::Strong),
+                };
+            }
             Tag::Preformatted if !self.is_full() => self.begin_preformatted(open, attributes),
-            Tag::Table => self.begin_table(open, attributes),
+            Tag::Table => match self.note(open.tag, attributes) {
+                Some(note) => open.shape = note,
+                None => self.begin_table(open, attributes),
+            },
             Tag::TableHead | Tag::TableBody => {
                 if let Some(table) = self.tables.last_mut() {
                     table.in_head = open.tag == Tag::TableHead;
@@ -244,7 +247,7 @@ impl Builder {
     }
 
     fn begin_cell(&mut self, open: &mut Open, attributes: &Attributes<'_>) {
-        if self.begins_listing(attributes) {
+        if self.begins_listing(attributes) || self.is_number_of_note(attributes) {
             open.effect = Effect::Skip;
             return;
         }

@@ -1,25 +1,63 @@
-//! Footnotes: short links to notes further down become `[^1]`, the items they lead to become the notes. An item that
-//! nothing refers to stays an item; a reference whose note is not kept stays a plain sign.
+//! Footnotes: short links to notes further down become `[^1]`, the elements they lead to become the notes. An element that
+//! nothing refers to stays what it is; a reference whose note is not kept stays a plain sign.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::Builder;
-use crate::markdown::attributes::Attributes;
+use crate::markdown::attributes::{Attributes, Names};
 use crate::markdown::inline::Finished;
 use crate::markdown::outline::Shape;
+use crate::markdown::tag::Tag;
 
 /// References beyond this many are left as they are.
 const REFERENCES_MAX: usize = 2000;
 
 #[derive(Debug, Default)]
 pub(super) struct Footnotes {
-    /// Labels that were referred to.
-    labels: HashSet<String>,
-    /// The label that the open link leads to.
-    open: Option<String>,
+    /// The labels of notes that were referred to, by their keys.
+    labels: HashMap<String, String>,
+    /// All labels there are.
+    given: HashSet<String>,
+    /// The ids of links to notes.
+    references: HashSet<String>,
+    open: Option<Reference>,
     /// The open link is the number of a note.
     is_number: bool,
+    /// The label of the note that comes next: a term held its number.
+    next: Option<String>,
 }
+
+/// An open link that may lead to a note.
+#[derive(Debug)]
+struct Reference {
+    /// What tells the note from others.
+    key: String,
+    /// The id is one of those that notes have.
+    is_of_note: bool,
+    /// The link says that it leads to a note.
+    is_named: bool,
+    /// Its own id.
+    id: Option<String>,
+}
+
+/// Classes of links to notes.
+static REFERENCES: Names = Names::new(&[
+    "FootnoteRef",
+    "fn",
+    "fnref",
+    "footnote",
+    "footnote-link",
+    "footnote-ref",
+    "footnote-reference",
+    "footnoteref",
+    "noteref",
+]);
+
+/// Classes of notes.
+static NOTES: Names = Names::new(&["endnote", "footnote", "footnote-item"]);
+
+/// The class of what holds the number of a note, in documents of docutils.
+static NUMBERS: Names = Names::new(&["label"]);
 
 /// What the ids of notes begin with, longer ones first.
 const PREFIXES: [&str; 9] = [
@@ -39,14 +77,21 @@ const BACK: [&str; 8] = ["↩", "↩\u{FE0E}", "↩\u{FE0F}", "↵", "⏎", "⤴
 
 impl Builder {
     pub(super) fn begin_reference(&mut self, href: &str, attributes: &Attributes<'_>) {
-        let id = href.trim_start().strip_prefix('#').unwrap_or("");
-        let is_named = attributes.raw("role") == Some("doc-noteref");
-        self.footnotes.open = label(id).or_else(|| any_label(id).filter(|_| is_named));
+        let target = href.trim_start().strip_prefix('#').unwrap_or("");
+        let of_note = key_of_note(target);
+        let is_of_note = of_note.is_some();
+        self.footnotes.open = of_note.or_else(|| any_key(target)).map(|key| Reference {
+            key,
+            is_of_note,
+            is_named: attributes.raw("role") == Some("doc-noteref")
+                || attributes.has_class(&REFERENCES),
+            id: attributes.get("id").as_deref().and_then(any_key),
+        });
     }
 
     /// Puts a reference in the place of a link's text, if that is one. `plain` is where it began.
     pub(super) fn end_reference(&mut self, plain: usize) {
-        let label = self.footnotes.open.take();
+        let reference = self.footnotes.open.take();
         let Some(read) = self.writer.plain().get(plain..) else {
             return;
         };
@@ -56,28 +101,68 @@ impl Builder {
             self.writer.drop_link_text(plain);
             return;
         }
-        let Some(label) = label.filter(|_| is_short(sign)) else {
+        let number = sign.trim_start_matches('^');
+        let is_raised = number.len() < sign.len() && number.bytes().all(|b| b.is_ascii_digit());
+        let reference = reference.filter(|it| it.is_of_note || it.is_named || is_raised);
+        let Some(reference) = reference.filter(|_| is_short(sign)) else {
             return;
         };
-        if self.footnotes.labels.len() >= REFERENCES_MAX || !self.writer.drop_link_text(plain) {
+        let number = number.to_owned();
+        let Footnotes {
+            given, references, ..
+        } = &self.footnotes;
+        let is_full = given.len().max(references.len()) >= REFERENCES_MAX;
+        if is_full || !self.writer.drop_link_text(plain) {
             return;
         }
+        let label = self.footnotes.label(reference, number);
         self.writer.verbatim(&format!("[^{label}]"));
-        self.footnotes.labels.insert(label);
     }
 
-    /// Makes a note of an item that was referred to, or of another element that says that it is a note.
-    pub(super) fn note(&mut self, attributes: &Attributes<'_>, is_named: bool) -> Option<Shape> {
-        if self.footnotes.labels.is_empty() || !self.tables.is_empty() {
+    /// Makes a note of an element that was referred to, if such elements can be one.
+    pub(super) fn note(&mut self, tag: Tag, attributes: &Attributes<'_>) -> Option<Shape> {
+        if !self.tables.is_empty() {
             return None;
         }
-        let id = attributes.get("id")?;
-        let label = label(&id).or_else(|| any_label(&id).filter(|_| is_named))?;
-        let was_referred_to = self.footnotes.labels.remove(&label);
-        was_referred_to.then(|| Shape::Note {
-            label: self.writer.label(&label),
+        if tag == Tag::Definition
+            && let Some(label) = self.footnotes.next.take()
+        {
+            return Some(self.note_of(&label));
+        }
+        if self.footnotes.labels.is_empty() {
+            return None;
+        }
+        let role = attributes.raw("role");
+        let may_be_note = matches!(tag, Tag::Item | Tag::Paragraph)
+            || matches!(role, Some("doc-footnote" | "doc-endnote"))
+            || attributes.has_class(&NOTES);
+        let id = attributes.get("id").filter(|_| may_be_note)?;
+        let label = self.footnotes.take(&id)?;
+        Some(self.note_of(&label))
+    }
+
+    /// Whether a term is the number of the note that comes next, and not read.
+    pub(super) fn begins_with_number(&mut self, attributes: &Attributes<'_>) -> bool {
+        let id = attributes.get("id");
+        let id = id.filter(|_| attributes.has_class(&NUMBERS));
+        self.footnotes.next = id.and_then(|id| self.footnotes.take(&id));
+        self.footnotes.next.is_some()
+    }
+
+    /// Whether a cell is the number of the note around it, and not read.
+    pub(super) fn is_number_of_note(&self, attributes: &Attributes<'_>) -> bool {
+        let blocks = self.open.iter().rev().map(|open| open.shape);
+        let around = blocks.take(3).find(|shape| *shape != Shape::Plain);
+        matches!(around, Some(Shape::Note { .. }))
+            && self.writer.is_empty()
+            && attributes.has_class(&NUMBERS)
+    }
+
+    fn note_of(&mut self, label: &str) -> Shape {
+        Shape::Note {
+            label: self.writer.label(label),
             is_word: false,
-        })
+        }
     }
 
     /// Makes a note of the element that begins with this link, if the link is a number that was referred to and leads
@@ -87,18 +172,20 @@ impl Builder {
             return;
         }
         let name = attributes.get("id").or_else(|| attributes.get("name"));
-        let Some(name) = name.and_then(|name| label(&name)) else {
+        let Some(name) = name else {
             return;
         };
-        let leads_back = LEADING_BACK.iter().any(|part| href.contains(part));
+        let target = href.trim_start().trim_start_matches('#');
+        let leads_back = self.footnotes.references.contains(target)
+            || LEADING_BACK.iter().any(|part| target.contains(part));
         let begun = self.open[self.placed..].iter_mut().rev();
         let mut around = begun.filter(|open| open.tag.is_block());
         let Some(block) = around.next().filter(|open| open.shape == Shape::Plain) else {
             return;
         };
-        if leads_back && self.footnotes.labels.remove(&name) {
+        if leads_back && let Some(label) = self.footnotes.take(&name) {
             block.shape = Shape::Note {
-                label: self.writer.label(&name),
+                label: self.writer.label(&label),
                 is_word: false,
             };
             self.footnotes.is_number = true;
@@ -117,6 +204,31 @@ impl Builder {
     }
 }
 
+impl Footnotes {
+    /// The label of a note: what its id says beside that it is a note, otherwise its number, if no other has it.
+    fn label(&mut self, reference: Reference, number: String) -> String {
+        self.references.extend(reference.id);
+        if let Some(label) = self.labels.get(&reference.key) {
+            return label.clone();
+        }
+        let is_free = !number.is_empty() && !self.given.contains(&number);
+        let is_number = number.bytes().all(|b| b.is_ascii_digit());
+        let label = match reference.is_of_note || !is_number || !is_free {
+            true => reference.key.clone(),
+            false => number,
+        };
+        self.given.insert(label.clone());
+        self.labels.insert(reference.key, label.clone());
+        label
+    }
+
+    /// The label of the note with this id, if it was referred to. No other element becomes that note.
+    fn take(&mut self, id: &str) -> Option<String> {
+        let key = key_of_note(id).or_else(|| any_key(id))?;
+        self.labels.remove(&key)
+    }
+}
+
 /// Digits or other signs.
 fn is_short(sign: &str) -> bool {
     !sign.is_empty()
@@ -127,15 +239,15 @@ fn is_short(sign: &str) -> bool {
 /// What the ids of references hold.
 const LEADING_BACK: [&str; 3] = ["ref", "anchor", "back"];
 
-/// The label of the note with this id.
-fn label(id: &str) -> Option<String> {
+/// What tells the note with this id from others, if it is one that notes have.
+fn key_of_note(id: &str) -> Option<String> {
     let leads_back = LEADING_BACK.iter().any(|part| id.contains(part));
     let rest = PREFIXES.iter().find_map(|prefix| id.strip_prefix(prefix))?;
-    any_label(rest).filter(|_| !leads_back)
+    any_key(rest).filter(|_| !leads_back)
 }
 
-/// The label of a note that is one whatever its id begins with.
-fn any_label(id: &str) -> Option<String> {
+/// The same for a note whatever its id begins with.
+fn any_key(id: &str) -> Option<String> {
     let is_label = (1..=40).contains(&id.len())
         && id
             .bytes()
@@ -145,10 +257,10 @@ fn any_label(id: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::label;
+    use super::key_of_note;
 
     fn check(id: &str, expected: Option<&str>) {
-        assert_eq!(label(id).as_deref(), expected, "{id}");
+        assert_eq!(key_of_note(id).as_deref(), expected, "{id}");
     }
 
     #[test]

@@ -263,11 +263,41 @@ fn footnotes() {
     );
     check(
         "a <a href='#fn1'>see the note</a><sup><a href='#x'>1</a></sup>",
-        "a see the note^1",
+        "a see the note[^1]",
     );
     check(
         "a<sup><a href='#fn1'>*</a></sup> <b><a href='#fn2'>2</a></b>",
         "a\\* **2**",
+    );
+}
+
+/// Notes of other ids: their links say that they lead to one, or stand above the line.
+#[test]
+fn footnotes_of_docutils_and_of_any_id() {
+    let reference = |id: u32| {
+        format!("a<a class='footnote-reference brackets' href=#id{id} id=ref{id}>[{id}]</a> ")
+    };
+    let references = reference(5) + &reference(6);
+    let notes = "\n\n[^5]: One note.\n\n[^6]: Other note.\n\nb";
+    for written in [
+        "<dl class=footnote><dt class=label id=id5><span class=brackets><a class=fn-backref href=#ref5>5</a></span></dt>\
+         <dd><p>One note.</dd><dt class=label id=id6><a href=#ref6>6</a></dt><dd><p>Other note.</dd></dl>b",
+        "<table class='docutils footnote' id=id5><tbody><tr><td class=label><a href=#ref5>[5]</a></td><td>One note.</table>\
+         <table class='docutils footnote' id=id6><tbody><tr><td class=label>[6]</td><td>Other note.</table>b",
+        "<aside class=footnote id=id5><p>One note.</aside><div class=footnote id=id6><p>Other note.</div><p>b",
+        "<p><a name=id5 href=#ref5>5</a> One note.<p id=id6>Other note.<p>b",
+    ] {
+        check(&format!("<p>{references}</p>{written}"), &format!("a[^5] a[^6]{notes}"));
+    }
+    // Above the line; two notes of one number.
+    check(
+        "<p>a<sup><a href=#x-1>1</a></sup><p>b<a href=#y-1><sup>1</sup></a><ol><li id=x-1>One note.</ol><ol><li id=y-1>Other note.</ol>",
+        "a[^1]\n\nb[^y-1]\n\n[^1]: One note.\n\n[^y-1]: Other note.",
+    );
+    // What holds more than a note is none; a term that nothing refers to is one.
+    check(
+        "a<sup><a href=#x>3</a></sup><div id=x>b</div><dl class=footnote><dt class=label id=y>c<dd>d</dl>",
+        "a[^3]\n\nb\n\n**c**: d",
     );
 }
 

@@ -297,7 +297,7 @@ fn notes_are_found_by_their_role() {
          class=fn-bracket>]</span></a> in that year, when the docks opened.</p><aside id=id3 role=doc-footnote><span><span \
          class=fn-bracket>[</span><a role=doc-backlink href='#id2'>1</a><span class=fn-bracket>]</span></span><p>Port register \
          of 1933, which the office still has.</p></aside>",
-        "The tonnage fell by half [^id3] in that year, when the docks opened.\n\n[^id3]: Port register of 1933, which the office still has.",
+        "The tonnage fell by half [^1] in that year, when the docks opened.\n\n[^1]: Port register of 1933, which the office still has.",
     );
 }
 
