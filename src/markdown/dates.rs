@@ -1,5 +1,5 @@
-//! Dates as pages write them, brought to ISO 8601 where only one reading is possible. Knows no time zone names but
-//! UTC and GMT, and no language of month names but English; what it cannot read it leaves as it is written.
+//! Dates as pages write them, brought to ISO 8601 where only one reading is possible. Knows the time zone names of e-mail
+//! (RFC 5322, 4.3) but CST, which China has too, and no language of month names but English; what it cannot read it leaves as it is written.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -172,6 +172,11 @@ fn zone(text: &str) -> Option<String> {
     let rest = match text {
         "" => return Some(String::new()),
         "z" | "gmt" | "utc" => return Some("Z".to_owned()),
+        "edt" => return Some("-04:00".to_owned()),
+        "est" | "cdt" => return Some("-05:00".to_owned()),
+        "mdt" => return Some("-06:00".to_owned()),
+        "mst" | "pdt" => return Some("-07:00".to_owned()),
+        "pst" => return Some("-08:00".to_owned()),
         text => text
             .trim_start_matches("gmt")
             .trim_start_matches("utc")
@@ -266,6 +271,7 @@ mod tests {
         check("2024-05-06 07:08", "2024-05-06T07:08:00");
         check("2024-05-06 07:08:09 UTC", "2024-05-06T07:08:09Z");
         check("Tue, 05 Mar 2024 10:00:00 GMT", "2024-03-05T10:00:00Z");
+        check("Thu, 06 Oct 2011 08:10:27 EST", "2011-10-06T08:10:27-05:00");
         check(
             "Tue Mar 05 2024 10:00:00 GMT-0500 (EST)",
             "2024-03-05T10:00:00-05:00",
@@ -287,7 +293,7 @@ mod tests {
             "2024-13-40",
             "2023-02-29",
             "5. März 2024",
-            "10:00 EST March 5, 2024",
+            "10:00 CST March 5, 2024",
             "2024-03-05 10:00:00 +0100 or so",
             "March 2024",
             "2024",
