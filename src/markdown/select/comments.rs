@@ -1,7 +1,7 @@
 //! Tells the comments under an article from a page that consists of them: a forum, a question with its answers, the
 //! permalink of one comment. Reads the names that pages give to comments, never texts alone.
 
-use super::super::outline::Outline;
+use super::super::outline::{Block, Outline, Role};
 use super::super::tag::Tag;
 use super::facts::is_good;
 use super::hints::Hints;
@@ -50,12 +50,45 @@ pub(super) fn under_article(
 
 /// Of each node whether it stands in an element that is named for comments.
 fn areas(outline: &Outline) -> Vec<bool> {
+    let sections = sections(outline);
     let mut is_area = vec![false; outline.nodes.len()];
     for (id, node) in outline.nodes.iter().enumerate().skip(1) {
         let is_code = node.tag == Tag::Preformatted;
-        is_area[id] = is_area[node.parent as usize] || (node.is_comment && !is_code);
+        let is_named = node.is_comment && !is_code && !sections[id];
+        is_area[id] = is_area[node.parent as usize] || is_named;
     }
     is_area
+}
+
+/// Which elements named for comments are sections about comments, as manuals have: they begin with a heading that counts
+/// none, and in them is neither a comment nor a form, nor who wrote what and when.
+fn sections(outline: &Outline) -> Vec<bool> {
+    let mut is_section = vec![false; outline.nodes.len()];
+    let mut has_talk = vec![false; outline.nodes.len()];
+    let mut first = vec![None; outline.nodes.len()];
+    for block in outline.blocks.iter().rev() {
+        first[block.node as usize] = Some(block);
+        has_talk[block.node as usize] |= block.is_byline;
+    }
+    for (id, node) in outline.nodes.iter().enumerate().skip(1).rev() {
+        let heading = first[id].filter(|block| block.kind.is_heading());
+        let counts = |block: &Block| {
+            let text = outline.markdown(block);
+            text.contains(|c: char| c.is_ascii_digit())
+        };
+        is_section[id] =
+            node.is_comment && !has_talk[id] && heading.is_some_and(|block| !counts(block));
+        let around = node.parent as usize;
+        has_talk[around] |= has_talk[id] || node.is_comment || node.role == Role::Form;
+        let begins_earlier = match (first[id], first[around]) {
+            (Some(own), Some(other)) => own.text.range().start < other.text.range().start,
+            (own, _) => own.is_some(),
+        };
+        if begins_earlier {
+            first[around] = first[id];
+        }
+    }
+    is_section
 }
 
 fn names_comments(text: &str) -> bool {
@@ -164,6 +197,23 @@ mod tests {
         // Nothing is named for comments.
         let html = format!("{PROSE}<div id=notes><p>Mine is silent.</p></div>");
         assert!(found(&html, &article, None).is_empty());
+        // A section of a manual, about comments.
+        let html = format!(
+            "{PROSE}<div id=comments><h2>Comments</h2><p>Mine begin with two slashes.</p></div>"
+        );
+        assert!(found(&html, &article, None).is_empty());
+        for talk in [
+            "<h2>2 Comments</h2>",
+            "<h2>Comments</h2><p class=comment-author>Ann",
+            "<h2>Comments</h2><form><p>Say it</p></form>",
+            "<h2>Comments</h2><div class=comment-body>Say it</div>",
+        ] {
+            let html = format!("{PROSE}<div id=comments>{talk}<p>Mine is silent.</p></div>");
+            assert!(
+                found(&html, &article, None).contains(&"Mine is silent.".to_owned()),
+                "{talk}"
+            );
+        }
         // Code may be named for what it shows.
         let html = format!("{PROSE}<pre class=comment>// Mine</pre>");
         assert!(found(&html, &article, None).is_empty());

@@ -8,9 +8,11 @@ use super::Selected;
 use super::bylines;
 use super::cards;
 use super::comments;
+use super::endings;
 use super::hints::Hints;
 use super::images;
 use super::long;
+use super::neighbours;
 use super::note_titles;
 use super::notes;
 use super::orphans;
@@ -56,6 +58,7 @@ pub(super) fn decide(
     let comments = comments::under_article(outline, hints, &is_kept, said_title);
     outline.work.look();
     repair(outline, chances, threshold, &mut is_kept, title);
+    endings::keep_ending(outline, &mut is_kept);
     if !hints.is_talk {
         siblings::keep_alike_parts(outline, &mut is_kept);
     }
@@ -80,6 +83,7 @@ pub(super) fn decide(
     }
     outline.work.look();
     shares::drop_shares(outline, &mut is_kept);
+    neighbours::drop_neighbours(outline, &mut is_kept);
     if !hints.is_talk && !hints.is_product && !include_comments {
         comments::drop_last_label(outline, &mut is_kept);
     }
