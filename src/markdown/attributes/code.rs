@@ -2,27 +2,31 @@
 
 use super::{Attributes, Names};
 
-const LINE_NUMBERS: [&str; 16] = [
+const LINE_NUMBERS: [&str; 20] = [
     "blob-num",
     "crayon-nums",
     "gutter",
     "hljs-ln-numbers",
     "js-line-number",
+    "line-num",
     "line-number",
     "line-numbers-rows",
     "line-numbers",
     "linenodiv",
     "lineno",
     "linenos",
+    "linenr",
+    "linenum",
     "linenumber",
     "linenumbers",
+    "ln",
     "lnt",
     "react-syntax-highlighter-line-number",
     "rouge-gutter",
 ];
 
-/// What is put into code blocks to be clicked.
-const COPY_BUTTONS: [&str; 12] = [
+/// What is put into code blocks to be clicked, or to show under the pointer.
+const COPY_BUTTONS: [&str; 13] = [
     "btn-clipboard",
     "btn-copy",
     "clipboard",
@@ -34,6 +38,7 @@ const COPY_BUTTONS: [&str; 12] = [
     "copy-code-button",
     "copybtn",
     "copy-to-clipboard-button",
+    "ttc",
     "zeroclipboard-container",
 ];
 

@@ -109,26 +109,33 @@ const CONSENT: [&str; 34] = [
     "wt-cli-cookie-bar",
 ];
 
-/// Names of what changes the page or passes it on.
-const UNREAD: [&str; 6] = [
+/// Names of what changes the page or passes it on, and of what shows only under the pointer.
+const UNREAD: [&str; 8] = [
     "a2a_kit",
     "addthis_toolbox",
     "addtoany_share_save_container",
+    "method-click-advice",
     "mw-editsection",
     "sharedaddy",
     "sharethis-inline-share-buttons",
+    "ttc",
 ];
 
-/// Names of what a wiki puts around and into its text: notices to its editors, boxes of links to other pages, the way back
-/// from a reference, where the page was taken from.
-const OF_THE_SITE: [&str; 9] = [
+/// Names of what a wiki or a manual puts around and into its text: notices to its editors, boxes of links to other pages,
+/// the way back from a reference, where the page was taken from, the way to the next chapter.
+const OF_THE_SITE: [&str; 14] = [
     "ambox",
+    "backrefs",
     "catlinks",
+    "docnav",
     "fn-bracket",
     "mw-cite-backlink",
     "mw-empty-elt",
     "mw-jump-link",
+    "nav-panel",
     "navbox",
+    "navfooter",
+    "navheader",
     "printfooter",
     "vector-toc",
 ];
@@ -401,12 +408,40 @@ pub(super) fn is_contents(attributes: &Attributes<'_>) -> bool {
 
 /// The element that a table made of other elements says it is (WAI-ARIA 1.2, 5.3.3); `in_table` is whether it stands in one.
 pub(super) fn part_of_grid(attributes: &Attributes<'_>, in_table: bool) -> Option<Tag> {
-    match attributes.raw("role")?.trim() {
+    let Some(role) = attributes.raw("role") else {
+        return cells_of_row(attributes).map(|_| Tag::Table);
+    };
+    match role.trim() {
         "table" | "grid" | "treegrid" => Some(Tag::Table),
         "row" if in_table => Some(Tag::Row),
         "cell" | "gridcell" if in_table => Some(Tag::Cell),
         "columnheader" | "rowheader" if in_table => Some(Tag::HeaderCell),
         _ => None,
+    }
+}
+
+/// Whether a list is none: Javadoc puts the parts of a page into such.
+pub(super) fn only_arranges(attributes: &Attributes<'_>) -> bool {
+    matches!(attributes.raw("class"), Some("blockList" | "blockListLast"))
+}
+
+/// How many cells a row of a grid has that consists of cells alone, as Javadoc makes its summaries.
+pub(super) fn cells_of_row(attributes: &Attributes<'_>) -> Option<u16> {
+    let class = attributes.raw("class")?.strip_prefix("summary-table ")?;
+    match class.split(' ').next()? {
+        "two-column-summary" => Some(2),
+        "three-column-summary" => Some(3),
+        "four-column-summary" => Some(4),
+        _ => None,
+    }
+}
+
+/// What a cell of such a grid is.
+pub(super) fn cell(attributes: &Attributes<'_>) -> Tag {
+    let class = attributes.raw("class").unwrap_or_default();
+    match class.split(' ').any(|token| token == "table-header") {
+        true => Tag::HeaderCell,
+        false => Tag::Cell,
     }
 }
 

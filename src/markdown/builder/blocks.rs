@@ -1,7 +1,7 @@
 //! What the block elements change when they begin: lists count, tables place their cells, `<pre>` keeps its lines.
 
 use super::{Builder, Effect, Open, OpenTable};
-use crate::markdown::attributes::Attributes;
+use crate::markdown::attributes::{self, Attributes};
 use crate::markdown::inline::Mark;
 use crate::markdown::outline::{PostPart, Shape, TableFacts};
 use crate::markdown::tag::Tag;
@@ -107,6 +107,7 @@ impl Builder {
             // Some engines write posts as quotes.
             Tag::Quote if open.place.part == PostPart::Body && !self.is_in_body() => {}
             Tag::Quote => open.shape = Shape::Quote,
+            Tag::List | Tag::Item if attributes::only_arranges(attributes) => {}
             Tag::List => open.shape = Shape::List { ordered: false },
             Tag::OrderedList => {
                 open.numbering = Numbering::of(attributes);
@@ -153,6 +154,7 @@ impl Builder {
         if open.shape != Shape::Plain && containers.count() >= CONTAINERS_MAX {
             open.shape = Shape::Plain;
         }
+        self.begin_fragment(open, attributes);
         if self.preformatted.is_some() {
             self.begin_line(open, attributes);
         }
@@ -225,10 +227,25 @@ impl Builder {
         });
         self.tables.push(OpenTable {
             facts,
+            cells_of_row: attributes::cells_of_row(attributes).unwrap_or(0),
             ..OpenTable::default()
         });
         open.shape = Shape::Table(facts);
         open.effect = Effect::Table;
+    }
+
+    /// What an element in a grid without rows is: a cell, the first one of a row when the row before is full.
+    pub(super) fn cell_of_grid(&mut self, attributes: &Attributes<'_>) -> Option<Tag> {
+        let table = self.tables.last().filter(|table| table.cells_of_row > 0)?;
+        let is_full = table.in_row && table.column >= table.cells_of_row;
+        let around = self.open.last()?;
+        if !(around.effect == Effect::Table || around.effect == Effect::Row) {
+            return None;
+        }
+        if is_full {
+            self.end_implied(Tag::Row);
+        }
+        Some(attributes::cell(attributes))
     }
 
     fn begin_row(&mut self, open: &mut Open) {

@@ -22,10 +22,34 @@ impl Builder {
         self.preformatted = Some(Preformatted {
             language: own.or_else(|| self.language_around()),
             has_language_of_its_own,
-            code_end: None,
-            links: Vec::new(),
+            ..Preformatted::default()
         });
         open.effect = Effect::Preformatted;
+    }
+
+    /// Doxygen's code is a `<div>` of lines: it begins with the first of them.
+    pub(super) fn begin_fragment(&mut self, open: &Open, attributes: &Attributes<'_>) {
+        if open.tag != Tag::Division || self.preformatted.is_some() || self.is_full() {
+            return;
+        }
+        if self.fragment == Some(self.open.len()) && attributes.raw("class") == Some("line") {
+            self.preformatted = Some(Preformatted {
+                is_fragment: true,
+                ..Preformatted::default()
+            });
+            if let Some(around) = self.open.last_mut() {
+                around.effect = Effect::Preformatted;
+            }
+        }
+        self.fragment =
+            (attributes.raw("class") == Some("fragment")).then_some(self.open.len() + 1);
+    }
+
+    /// An element beside the code begins, which may hold the number of the line.
+    pub(super) fn note_number(&mut self, attributes: &Attributes<'_>) {
+        if let Some(preformatted) = &mut self.preformatted {
+            preformatted.is_behind_number = attributes::is_line_number(attributes);
+        }
     }
 
     fn take_language(&mut self, attributes: &Attributes<'_>) {
@@ -106,7 +130,9 @@ impl Builder {
         let Some(preformatted) = &mut self.preformatted else {
             return Effect::None;
         };
-        let is_code = preformatted.language.is_some() || preformatted.code_end.is_some();
+        let is_code = preformatted.language.is_some()
+            || preformatted.code_end.is_some()
+            || preformatted.is_fragment;
         if is_code || href.trim_start().starts_with('#') || preformatted.links.len() >= LINKS_MAX {
             return Effect::None;
         }
@@ -160,9 +186,7 @@ impl Builder {
         self.outline.tables[table.facts as usize].arranges = true;
         self.preformatted = Some(Preformatted {
             language: self.language_around(),
-            has_language_of_its_own: false,
-            code_end: None,
-            links: Vec::new(),
+            ..Preformatted::default()
         });
         true
     }
@@ -191,11 +215,22 @@ impl Builder {
 
     /// The text of code, in which only the kind of white space may differ from the page.
     pub(super) fn preformatted_text(&mut self, text: &str) {
-        let around = self.open.last().map(|open| open.tag);
-        if matches!(around, Some(Tag::Table | Tag::TableBody | Tag::Row)) && text.trim().is_empty()
-        {
+        let around = self.open.last();
+        let is_between_lines = around.is_some_and(|open| {
+            matches!(open.tag, Tag::Table | Tag::TableBody | Tag::Row)
+                || (open.effect == Effect::Preformatted && open.tag == Tag::Division)
+        });
+        if is_between_lines && text.trim().is_empty() {
             return;
         }
+        let is_behind_number = self
+            .preformatted
+            .as_mut()
+            .is_some_and(|open| std::mem::take(&mut open.is_behind_number) && open.is_fragment);
+        let text = match is_behind_number {
+            true => text.strip_prefix([' ', '\u{A0}']).unwrap_or(text),
+            false => text,
+        };
         for (at, line) in text.split("\r\n").enumerate() {
             if at > 0 {
                 self.writer.preformatted("\n");

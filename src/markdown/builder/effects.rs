@@ -92,6 +92,7 @@ impl Builder {
             Tag::Inline | Tag::Anchor if self.begin_protected(tag, attributes) => Effect::Skip,
             _ if self.preformatted.is_some() => {
                 if attributes::is_beside_code(attributes) {
+                    self.note_number(attributes);
                     Effect::Skip
                 } else if tag == Tag::Code {
                     self.begin_line_of_code(attributes)
@@ -140,7 +141,10 @@ impl Builder {
 
     /// Whether an element is hidden, or leads from a heading to itself.
     fn is_left_out(&mut self, tag: Tag, attributes: &Attributes<'_>, class: ClassSigns) -> bool {
-        let leads_back = tag == Tag::Anchor && attributes.raw("role") == Some("doc-backlink");
+        // In a heading it is the heading's text: it leads to the table of contents.
+        let leads_back = tag == Tag::Anchor
+            && attributes.raw("role") == Some("doc-backlink")
+            && !self.is_inside(|tag| matches!(tag, Tag::Heading(_)));
         if class.is_of_site || leads_back {
             return true;
         }

@@ -126,7 +126,7 @@ impl Builder {
             }
             None => self.finish_text(),
         };
-        let Some(finished) = finished else { return };
+        let Some(mut finished) = finished else { return };
         if !self.full && kind == Kind::Paragraph {
             let text = &self.writer.text[finished.text.range()];
             let around = self.open.iter().rev().map(|open| open.tag);
@@ -139,7 +139,7 @@ impl Builder {
             return;
         }
         let is_byline = std::mem::take(&mut self.is_byline);
-        self.settle_note(&finished);
+        self.settle_note(&mut finished);
         let node = self.place();
         self.place_panels();
         if let Some(table) = self.tables.last() {

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::Builder;
 use crate::markdown::attributes::{Attributes, Names};
 use crate::markdown::inline::Finished;
-use crate::markdown::outline::Shape;
+use crate::markdown::outline::{Shape, Span};
 use crate::markdown::tag::Tag;
 
 /// References beyond this many are left as they are.
@@ -18,6 +18,8 @@ pub(super) struct Footnotes {
     labels: HashMap<String, String>,
     /// All labels there are.
     given: HashSet<String>,
+    /// The keys of elements that hold several notes.
+    lists: HashSet<String>,
     /// The ids of links to notes.
     references: HashSet<String>,
     open: Option<Reference>,
@@ -192,10 +194,18 @@ impl Builder {
         }
     }
 
-    /// Looks at the first words of a note.
-    pub(super) fn settle_note(&mut self, finished: &Finished) {
+    /// Looks at the first words of a note, which may say its number again.
+    pub(super) fn settle_note(&mut self, finished: &mut Finished) {
         for open in &mut self.open[self.placed..] {
-            if let Shape::Note { is_word, .. } = &mut open.shape {
+            if let Shape::Note { is_word, label } = &mut open.shape {
+                let range = finished.text.range();
+                let (text, label) = (&self.writer.text[range.clone()], label.range());
+                let rest = text.strip_prefix(&self.writer.labels[label]);
+                let marks = ["\\. ", ". ", "\\) ", ") "];
+                let rest = rest.and_then(|rest| marks.iter().find_map(|it| rest.strip_prefix(it)));
+                if let Some(rest) = rest {
+                    finished.text = Span::new(range.end - rest.len(), range.end);
+                }
                 let text = &self.writer.text[finished.text.range()];
                 let (_, rest) = text.split_once(' ').unwrap_or_default();
                 *is_word = rest.trim().is_empty() || rest.starts_with(['"', '\'', '(']);
@@ -208,11 +218,20 @@ impl Footnotes {
     /// The label of a note: what its id says beside that it is a note, otherwise its number, if no other has it.
     fn label(&mut self, reference: Reference, number: String) -> String {
         self.references.extend(reference.id);
+        let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
         if let Some(label) = self.labels.get(&reference.key) {
-            return label.clone();
+            if reference.is_of_note || !is_number || *label == number {
+                return label.clone();
+            }
+            // Two numbers lead there: it holds all notes, and is none.
+            self.labels.remove(&reference.key);
+            self.lists.insert(reference.key.clone());
         }
-        let is_free = !number.is_empty() && !self.given.contains(&number);
-        let is_number = number.bytes().all(|b| b.is_ascii_digit());
+        if is_number && self.lists.contains(&reference.key) {
+            self.given.insert(number.clone());
+            return number;
+        }
+        let is_free = !self.given.contains(&number);
         let label = match reference.is_of_note || !is_number || !is_free {
             true => reference.key.clone(),
             false => number,

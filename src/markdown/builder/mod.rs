@@ -64,6 +64,8 @@ pub(super) struct Builder {
     skipped: Vec<Name>,
     /// The language of the open `<pre>`.
     preformatted: Option<Preformatted>,
+    /// How many elements are open in an element that may turn out to be code of Doxygen.
+    fragment: Option<usize>,
     /// The code language that an open element names, and how many are open around that element.
     language: Option<(usize, String)>,
     footnotes: footnotes::Footnotes,
@@ -105,10 +107,14 @@ struct Open {
     numbering: blocks::Numbering,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Preformatted {
     language: Option<String>,
     has_language_of_its_own: bool,
+    /// It is code of Doxygen, each line in an element.
+    is_fragment: bool,
+    /// The number of a line was just left out.
+    is_behind_number: bool,
     /// Where the last `<code>` in it ended.
     code_end: Option<usize>,
     /// Links, with their texts, of text that is no code.
@@ -122,6 +128,8 @@ struct OpenTable {
     in_head: bool,
     /// It shows code, with numbers beside the lines.
     is_listing: bool,
+    /// How many of the elements in it make a row, if each of them is a cell.
+    cells_of_row: u16,
     column: u16,
     /// How many blocks there were before the open cell.
     blocks_before_cell: usize,
@@ -144,6 +152,7 @@ impl Builder {
             skipping: None,
             skipped: Vec::new(),
             preformatted: None,
+            fragment: None,
             language: None,
             footnotes: footnotes::Footnotes::default(),
             images: images::Images::default(),
@@ -182,6 +191,7 @@ impl Builder {
         attributes: &Attributes<'_>,
     ) {
         self.begin_tab(name, attributes);
+        self.collected.microdata.start(name, tag, attributes);
         if self.skipping.is_some() && self.start_skipped(name, tag, closes_itself) {
             if tag == Tag::Source {
                 self.source_of_player(attributes);
@@ -226,6 +236,7 @@ impl Builder {
 
     pub(super) fn end(&mut self, name: Name, tag: Tag) {
         self.end_tab(name);
+        self.collected.microdata.end(name);
         if self.skipping.is_some() && self.end_skipped(name, tag) {
             return;
         }
@@ -246,6 +257,7 @@ impl Builder {
     /// The text of a whole text node, entities decoded.
     pub(super) fn text(&mut self, text: &str) {
         self.tab_text(text);
+        self.collected.microdata.text(text);
         match (&self.skipping, &self.preformatted) {
             (Some(tag), _) => {
                 self.collected.skipped_text(*tag, text);
@@ -331,10 +343,11 @@ impl Builder {
     }
 
     fn open(&mut self, name: Name, mut tag: Tag, attributes: &Attributes<'_>) {
-        if tag == Tag::Division
-            && let Some(part) = attributes::part_of_grid(attributes, !self.tables.is_empty())
-        {
-            tag = part;
+        if tag == Tag::Division {
+            let part = attributes::part_of_grid(attributes, !self.tables.is_empty());
+            tag = part
+                .or_else(|| self.cell_of_grid(attributes))
+                .unwrap_or(tag);
         }
         // A button in code is one to copy it, one behind a heading is no part of it.
         let is_aside = tag == Tag::Button

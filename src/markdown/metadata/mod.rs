@@ -27,6 +27,7 @@
 
 mod decide;
 mod json_ld;
+mod microdata;
 mod names;
 #[cfg(test)]
 mod tests;
@@ -38,6 +39,7 @@ use super::tag::Tag;
 use crate::domain::words::visible_line;
 use json_ld::JsonLd;
 pub(super) use json_ld::Property;
+pub(super) use microdata::Microdata;
 
 /// No field is longer; a description beyond it is no description.
 const FIELD_BYTES_MAX: usize = 4096;
@@ -62,6 +64,7 @@ pub(super) struct Collected {
     published: Option<String>,
     modified: Option<String>,
     pub(super) scripts: Scripts,
+    pub(super) microdata: Microdata,
     /// Read from the scripts at the page's end.
     pub(super) json_ld: JsonLd,
     /// The markup in all `<noscript>` elements, as far as it fits.
@@ -222,6 +225,14 @@ impl Collected {
     pub(super) fn finish(&mut self, is_broken_off: bool) {
         self.is_broken_off |= is_broken_off;
         self.json_ld = JsonLd::read(&self.scripts.json_ld);
+        let is_of_item = !self.json_ld.properties.is_empty();
+        let field = |name: &str| {
+            let mut fields = self.fields.iter();
+            fields.find_map(|(known, text)| (known == name).then_some(text.as_str()))
+        };
+        if !is_of_item {
+            self.json_ld.properties = self.microdata.properties(field);
+        }
     }
 }
 

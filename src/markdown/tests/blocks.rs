@@ -271,6 +271,41 @@ fn footnotes() {
     );
 }
 
+/// Doxygen writes each line of code as an element, with its number and what shows under the pointer.
+#[test]
+fn code_of_doxygen() {
+    check(
+        "<div class=fragment><div class=line><a id=l1></a><span class=lineno>    1</span>&#160;<span>#include</span> &lt;a.h&gt;</div>\
+         \n<div class=line><span class=lineno> 2</span> </div>\n<div class=line><span class=lineno>    3</span>&#160;\u{A0} <a href=/f>f</a>();</div>\
+         <div class=ttc><div class=ttname>f</div></div></div><p>b",
+        "```\n#include <a.h>\n\n  f();\n```\n\nb",
+    );
+    // A slide that comes in parts.
+    check(
+        "<div class=fragment><p>a</div><div class=fragment><p>b</p><div>c</div></div>",
+        "a\n\nb\n\nc",
+    );
+}
+
+/// Javadoc's summaries are cells without rows, its lists of parts are none.
+#[test]
+fn grids_of_cells_alone() {
+    check(
+        "<ul class=blockList><li class=blockList><p>a<ul class=blockListLast><li class=blockList><h3>b</h3><ul><li>c</ul></ul></ul>",
+        "a\n\n### b\n\n- c",
+    );
+    let cell =
+        |text: &str| format!("<div class='col-last even-row-color'><code>{text}</code>\n</div>\n");
+    let head = "<div class='table-header col-first'>Type</div><div class='table-header col-last'>Use</div>";
+    check(
+        &format!(
+            "<div class='summary-table two-column-summary' id=x>{head}{}</div>c",
+            ["a", "b", "c", "d"].map(cell).concat()
+        ),
+        "| Type | Use |\n| --- | --- |\n| `a` | `b` |\n| `c` | `d` |\n\nc",
+    );
+}
+
 /// Notes of other ids: their links say that they lead to one, or stand above the line.
 #[test]
 fn footnotes_of_docutils_and_of_any_id() {
@@ -287,12 +322,25 @@ fn footnotes_of_docutils_and_of_any_id() {
         "<aside class=footnote id=id5><p>One note.</aside><div class=footnote id=id6><p>Other note.</div><p>b",
         "<p><a name=id5 href=#ref5>5</a> One note.<p id=id6>Other note.<p>b",
     ] {
-        check(&format!("<p>{references}</p>{written}"), &format!("a[^5] a[^6]{notes}"));
+        check(
+            &format!("<p>{references}</p>{written}"),
+            &format!("a[^5] a[^6]{notes}"),
+        );
     }
     // Above the line; two notes of one number.
     check(
         "<p>a<sup><a href=#x-1>1</a></sup><p>b<a href=#y-1><sup>1</sup></a><ol><li id=x-1>One note.</ol><ol><li id=y-1>Other note.</ol>",
         "a[^1]\n\nb[^y-1]\n\n[^1]: One note.\n\n[^y-1]: Other note.",
+    );
+    // Its number is written before it, too.
+    check(
+        "a<sup><a href=#n2>2</a></sup><p id=n2>2. One note here.",
+        "a[^2]\n\n[^2]: One note here.",
+    );
+    // All of them lead to the same list.
+    check(
+        "a<sup><a href=#notes>4</a></sup> b<sup><a href=#notes>37</a></sup> c<sup><a href=#notes>4</a></sup><p id=notes>d",
+        "a[^4] b[^37] c[^4]\n\nd",
     );
     // What holds more than a note is none; a term that nothing refers to is one.
     check(

@@ -290,6 +290,16 @@ fn prices_and_boxes() {
     );
 }
 
+/// A heading that leads to the table of contents lost its text.
+#[test]
+fn headings_that_lead_back_to_the_contents_are_read() {
+    check_main(
+        "<section id=state><h2><a class=toc-backref href='#id9' role=doc-backlink>Current state</a><a class=headerlink \
+         href='#state'>¶</a></h2><p>The harbour is closed, and will be until the spring of the next year.</p></section>",
+        "## Current state\n\nThe harbour is closed, and will be until the spring of the next year.",
+    );
+}
+
 #[test]
 fn notes_are_found_by_their_role() {
     check_main(

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use super::clean;
 pub(in crate::markdown) use properties::Property;
 use properties::properties;
+pub(super) use properties::spoken;
 use script::values;
 
 /// Items looked at on one page, nested ones included.

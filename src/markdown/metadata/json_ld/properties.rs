@@ -193,25 +193,31 @@ fn longest(texts: Vec<String>) -> Vec<String> {
 }
 
 /// A name of the vocabulary in words: `https://schema.org/InStock` is "in stock", `FULL_TIME` "full time".
-fn words_of(item: &Item<'_>, way: &str) -> Vec<String> {
-    let names = item.texts(way).into_iter().take(NAMES_MAX).map(|name| {
-        let name = name.rsplit('/').next().unwrap_or_default();
-        let is_shouted = !name.contains(|c: char| c.is_ascii_lowercase());
-        let mut words = String::with_capacity(name.len() + 4);
-        for c in name.chars() {
-            if c.is_ascii_uppercase() && !is_shouted && !words.is_empty() && !words.ends_with(' ') {
-                words.push(' ');
-            }
-            words.push(if c == '_' {
-                ' '
-            } else {
-                c.to_ascii_lowercase()
-            });
+pub(in crate::markdown::metadata) fn spoken(name: &str) -> String {
+    let name = name.rsplit('/').next().unwrap_or_default();
+    let is_shouted = !name.contains(|c: char| c.is_ascii_lowercase());
+    let mut words = String::with_capacity(name.len() + 4);
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && !is_shouted && !words.is_empty() && !words.ends_with(' ') {
+            words.push(' ');
         }
-        words
-    });
+        words.push(if c == '_' {
+            ' '
+        } else {
+            c.to_ascii_lowercase()
+        });
+    }
+    words
+}
+
+/// The names that a way of properties ends with.
+fn words_of(item: &Item<'_>, way: &str) -> Vec<String> {
+    let names = item.texts(way).into_iter().take(NAMES_MAX);
     let mut found: Vec<String> = Vec::new();
-    for name in names.filter(|name| !name.is_empty()) {
+    for name in names
+        .map(|name| spoken(&name))
+        .filter(|name| !name.is_empty())
+    {
         if !found.contains(&name) {
             found.push(name);
         }
