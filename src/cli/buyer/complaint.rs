@@ -3,12 +3,16 @@
 use serde_json::Value;
 
 use crate::api::failure::PAYMENT_ERROR;
+use crate::domain::code::Code;
 use crate::outside::buyer::SellerReply;
 
 /// Characters shown of a response in an unknown format.
 const SHOWN_CHARACTERS_MAX: usize = 200;
 /// The same for a response with a message.
-const EXPLAINED_CHARACTERS_MAX: usize = 400;
+const EXPLAINED_CHARACTERS_MAX: usize = 1_000;
+/// In place of the seller's advice to repeat the same payment: `buy` signs anew each time. The seller does not settle a new
+/// payment for the same purchase while an earlier one is unknown, and gives what that one has bought.
+const MAY_BE_CHARGED: &str = "You may have been charged. Run the same command again within a day: you are not charged twice.";
 
 /// What happened and what to do next, in the seller's words if available.
 pub(in crate::cli) fn of(reply: &SellerReply) -> String {
@@ -20,7 +24,13 @@ pub(in crate::cli) fn of(reply: &SellerReply) -> String {
     let message = [&error["message"], error]
         .into_iter()
         .find_map(Value::as_str);
+    let is_unknown = error["code"] == Code::SettlementUnknown.text();
+    let characters_max = match (explained, &mistakes, message) {
+        (None, None, None) => SHOWN_CHARACTERS_MAX,
+        _ => EXPLAINED_CHARACTERS_MAX,
+    };
     let text = match (explained, &mistakes, message) {
+        _ if is_unknown => MAY_BE_CHARGED.to_owned(),
         // The general message of a 422 only says that there are mistakes.
         (None, Some(mistakes), _) => mistakes.clone(),
         (Some(message), ..) | (None, None, Some(message)) => {
@@ -32,17 +42,15 @@ pub(in crate::cli) fn of(reply: &SellerReply) -> String {
     if let Some(code) = error["code"].as_str() {
         line.push_str(&format!(" ({code})"));
     }
-    let words: Vec<_> = text.split_whitespace().collect();
-    let characters_max = match explained.is_some() || mistakes.is_some() {
-        true => EXPLAINED_CHARACTERS_MAX,
-        false => SHOWN_CHARACTERS_MAX,
-    };
-    let shown: String = words.join(" ").chars().take(characters_max).collect();
+    let shown = shortened(&text, characters_max);
     if !shown.is_empty() {
         line.push_str(&format!(": {shown}"));
     }
     // Most messages do not say it, and some do.
-    if error["charged"] == false && !shown.to_lowercase().contains("nothing was charged") {
+    if !is_unknown
+        && error["charged"] == false
+        && !shown.to_lowercase().contains("nothing was charged")
+    {
         // A list of mistakes ends without a full stop.
         if mistakes.is_some() {
             line.push('.');
@@ -53,6 +61,24 @@ pub(in crate::cli) fn of(reply: &SellerReply) -> String {
         line.push_str(&format!(" Retry credit: {credit}"));
     }
     line
+}
+
+/// The text in one line, with whole words only.
+fn shortened(text: &str, characters_max: usize) -> String {
+    let mut shown = String::new();
+    let mut count = 0;
+    for word in text.split_whitespace() {
+        count += word.chars().count() + 1;
+        if count > characters_max {
+            shown.push('…');
+            break;
+        }
+        if !shown.is_empty() {
+            shown.push(' ');
+        }
+        shown.push_str(word);
+    }
+    shown
 }
 
 /// What is wrong with which part of the request, as a 422 lists it.
@@ -131,6 +157,25 @@ mod tests {
         let expected = "the seller returned 402: The signature is not good.";
         assert_eq!(of(&explained), expected);
         let long = "ab ".repeat(1000);
-        check(&long, &format!("the seller returned 400: {}", &long[..200]));
+        let shown = format!("{}…", "ab ".repeat(66).trim_end());
+        check(&long, &format!("the seller returned 400: {shown}"));
+    }
+
+    /// `buy` signs anew each time, so the seller's advice to repeat the same payment helps nobody.
+    #[test]
+    fn an_unknown_settlement_says_what_to_run() {
+        let advice = "Do not sign again: repeat this request unchanged. ".repeat(9);
+        let reply = SellerReply {
+            status: 503,
+            headers: vec![("x-service-retry-credit".to_owned(), "rc_1".to_owned())],
+            body: serde_json::json!({"error": {"code": "settlement_unknown", "message": advice, "charged": true}})
+                .to_string()
+                .into_bytes(),
+        };
+        assert_eq!(
+            of(&reply),
+            "the seller returned 503 (settlement_unknown): You may have been charged. Run the same command again within a \
+             day: you are not charged twice. Retry credit: rc_1"
+        );
     }
 }
