@@ -134,7 +134,7 @@ const TARGET_URLS: Parameter = Parameter {
 };
 const BUNDLE: Parameter = Parameter {
     name: "bundle",
-    doc: "The bundle to be priced; builder when absent, or audit for more sources than builder takes. recommended_bundle in the answer is the smallest that fits.",
+    doc: "The bundle to be priced; builder when absent, or audit for more sources than builder takes. recommended_bundle in the answer is the smallest that fits, which a purchase without a bundle is of.",
     one_of: &Bundle::NAMES,
 };
 const OF_BUNDLE: Parameter = Parameter {

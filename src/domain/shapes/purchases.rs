@@ -357,7 +357,8 @@ pub static PROOF_BUNDLE_REQUEST: Object = Object {
             example: "[\"It is free to use.\"]",
         },
         Field {
-            doc: "The number of sources. Default: the smallest bundle that takes them.",
+            doc: "The number of sources. Default: the smallest bundle that takes them. A quote without a bundle is for \
+                  builder, and recommends this one.",
             default: None,
             ..BUNDLE
         },

@@ -58,7 +58,7 @@ pub static QUOTE_REQUEST: Object = Object {
         },
         Field {
             doc: "The bundle to quote, for the product proof_bundle. Default: builder, or audit for more sources; \
-                  recommended_bundle in the answer is the smallest that fits.",
+                  recommended_bundle in the answer is the smallest that fits, which a purchase without a bundle is of.",
             ..BUNDLE
         },
         QUESTION,
