@@ -3,7 +3,8 @@
 
 use maud::{Markup, html};
 
-use crate::domain::bundle::{Bundle, READ_RULE};
+use crate::domain::bundle::{Bundle, READ_RULE, SOURCES_MIN};
+use crate::domain::pack::Pack;
 use crate::domain::time::UnixSeconds;
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
@@ -227,6 +228,7 @@ fn offers(view: &BundleView<'_>, quote: &Quoted<'_>) -> Markup {
                 ", valid until " (parts::time(quote.expires_at))
             }
         }
+        (one_source(quote.target_urls, quote.question))
         @let is_cheaper = quote.recommended.price() < quote.bundle.price();
         @if is_cheaper { (instead(view, quote.recommended, quote.bundle)) }
         .actions {
@@ -241,6 +243,21 @@ fn offers(view: &BundleView<'_>, quote: &Quoted<'_>) -> Markup {
         h2 { "Price list" }
         p.muted { "Agents pay in USDC; people pay the same number of dollars through the payment link." }
         (bundle_table(Some(quote.bundle), view.site.has_model))
+    }
+}
+
+/// What a bundle of one source is not bought by, and what checks it.
+pub(crate) fn one_source(target_urls: &[String], question: Option<&str>) -> Markup {
+    html! {
+        @if let [only] = target_urls {
+            .note.warn {
+                p {
+                    "Over x402 a bundle has at least " (SOURCES_MIN) " sources. A "
+                    a href=(parts::report_quote_path(only, question.unwrap_or_default())) { "Proof Pack" }
+                    " checks one, for " (parts::usdc(Pack::default().price())) "."
+                }
+            }
+        }
     }
 }
 

@@ -80,6 +80,7 @@ fn facts(view: &CheckoutView<'_>) -> Markup {
 
 fn open(view: &CheckoutView<'_>) -> Markup {
     html! {
+        (bundle::one_source(view.target_urls, view.question))
         @if let Some(path) = view.pay_path {
             .actions { a.button href=(path) rel="nofollow" { "Pay " (bundle::price(view.bundle)) } }
             p.muted {
