@@ -156,7 +156,11 @@ fn set_side_by_side(
             }),
             Err(unreachable) => Err(unreachable.clone()),
         },
-        fetched_at: *read_at,
+        fetched_at: match found {
+            // A cached page was read earlier.
+            Ok(examined) => UnixSeconds(examined.report.source_profile.retrieved_at),
+            Err(_) => *read_at,
+        },
     });
     bundle_report(&request, &sources.collect::<Vec<_>>())
 }

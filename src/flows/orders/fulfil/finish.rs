@@ -122,7 +122,11 @@ fn report_of(id: OrderId, order: &Order, sources: &[Source], now: UnixSeconds) -
                 }),
                 Err(unreachable) => Err(unreachable.clone()),
             },
-            fetched_at: source.fetched_at,
+            fetched_at: match &source.outcome {
+                // A cached page was read earlier.
+                Ok(document) => UnixSeconds(document.report.source_profile.retrieved_at),
+                Err(_) => source.fetched_at,
+            },
         })
         .collect();
     bundle_report(&request, &sources)
