@@ -18,11 +18,12 @@ pub(crate) fn claims(report: &Report, source: Option<&str>) -> Markup {
             .iter()
             .any(|claim| claim.citation_ids.contains(id))
     };
-    let others: Vec<_> = report
+    let others = report
         .citations
         .iter()
-        .filter(|citation| !is_cited(&citation.id))
-        .collect();
+        .filter(|citation| !is_cited(&citation.id));
+    let (against, others): (Vec<_>, Vec<_>) =
+        others.partition(|citation| citation.stance == Stance::Contradicts);
     html! {
         @if report.citations.is_empty() {
             p { @if left_out(report).is_some() { "The rest of the source says nothing about the question." }
@@ -54,14 +55,19 @@ pub(crate) fn claims(report: &Report, source: Option<&str>) -> Markup {
                     }
                 }
             }
-            @if !others.is_empty() {
-                li {
-                    div {
-                        h3 { "Also found" }
-                        p { "Related passages that no claim relies on." }
-                    }
-                    div { @for citation in others { (cited(citation, Some(&citation.id), source)) } }
-                }
+            (uncited("Against it", "Passages that contradict what was asked.", &against, source))
+            (uncited("Also found", "Related passages that no claim relies on.", &others, source))
+        }
+    }
+}
+
+/// Excerpts that no claim cites.
+fn uncited(title: &str, what: &str, citations: &[&Citation], source: Option<&str>) -> Markup {
+    html! {
+        @if !citations.is_empty() {
+            li {
+                div { h3 { (title) } p { (what) } }
+                div { @for citation in citations { (cited(citation, Some(&citation.id), source)) } }
             }
         }
     }
@@ -300,8 +306,9 @@ pub(crate) fn severity(severity: Severity) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use crate::evidence::Match;
     use crate::evidence::report::citation::Context;
+    use crate::evidence::report::sample::outcomes;
+    use crate::evidence::{Label, Match};
     use crate::pages::buyer::report::evidence::*;
 
     fn texts(texts: &[&str]) -> Vec<String> {
@@ -369,6 +376,21 @@ mod tests {
         ] {
             assert!(shown.contains(cell), "{shown}");
         }
+    }
+
+    /// The passage that decides a contradicted report was filed as one that nothing relies on.
+    #[test]
+    fn passages_that_contradict_are_shown_as_such() {
+        let outcomes = outcomes().expect("the reports");
+        let contradicted = outcomes
+            .iter()
+            .find(|report| report.decision.label == Label::Contradicted);
+        let shown = claims(contradicted.expect("one is contradicted"), None).into_string();
+        assert!(
+            shown.contains("Passages that contradict what was asked."),
+            "{shown}"
+        );
+        assert!(!shown.contains("no claim relies on"), "{shown}");
     }
 
     #[test]
