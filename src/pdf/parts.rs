@@ -55,7 +55,7 @@ pub(super) struct Opening<'a> {
     pub(super) question: &'a str,
     pub(super) label: &'a str,
     pub(super) disputed: bool,
-    /// The probabilities that the label is right and that it is established.
+    /// The engine's estimates that the label is right, and that the evidence establishes what was asked.
     pub(super) shares: (f64, f64),
     pub(super) summary: &'a str,
     pub(super) advice: &'a str,
@@ -88,7 +88,7 @@ impl Opening<'_> {
         let disputed = if self.disputed { " – disputed" } else { "" };
         let label = capitalized(&label_words(self.label));
         let figures = format!(
-            "{} that this label is right · {} that it is established · {}",
+            "Engine’s estimates: {} for this label, {} that the evidence establishes what was asked · {}",
             percent(self.shares.0),
             percent(self.shares.1),
             spoken(self.action.name()),

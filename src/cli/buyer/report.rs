@@ -1,5 +1,6 @@
 //! A report as text for a terminal. Quotes come from pages that may be hostile, so control characters are removed.
 
+use crate::domain::figures::label_words;
 use crate::domain::words::is_unseen;
 use crate::evidence::bundle::BundleReport;
 use crate::evidence::report::Report;
@@ -12,13 +13,20 @@ pub(in crate::cli) fn lines(report: &Report) -> Vec<String> {
     let mut lines = vec![
         format!("question    {}", printable(&report.question)),
         format!(
-            "decision    {} (confidence {:.0} %)",
-            report.decision.label.name().replace('_', " "),
+            "decision    {} (estimate: {:.0} %)",
+            label_words(report.decision.label.name()),
             100.0 * report.confidence_score
         ),
         format!("answer      {}", printable(&report.answer)),
         format!("for agents  {}", report.agent_action),
     ];
+    if let Some(measured) = &report.decision.reliability {
+        lines.push(format!(
+            "measured    in tests, this label was right in {:.0} % of {} such questions",
+            100.0 * measured.right_share,
+            measured.rows
+        ));
+    }
     if let Some(value) = &report.decision.answer_value {
         lines.push(format!("in short    {}", printable(value)));
     }
@@ -86,8 +94,8 @@ pub(in crate::cli) fn bundle_lines(report: &BundleReport) -> Vec<String> {
     let mut lines = vec![
         format!("question    {}", printable(&report.question)),
         format!(
-            "decision    {} (confidence {:.0} %)",
-            report.decision.label.name().replace('_', " "),
+            "decision    {} (estimate: {:.0} %)",
+            label_words(report.decision.label.name()),
             100.0 * report.confidence_score
         ),
         format!("answer      {}", printable(&report.answer)),
@@ -195,7 +203,7 @@ mod tests {
         report.risk_details = vec![risk];
         let text = lines(&report).join("\n");
         assert!(text.contains("answer      a[2J b c"), "{text}");
-        assert!(text.contains("supported (confidence "), "{text}");
+        assert!(text.contains("supported (estimate: "), "{text}");
         assert!(
             text.chars().all(|c| c == '\n' || !c.is_control()),
             "{text:?}"

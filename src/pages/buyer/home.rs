@@ -175,7 +175,7 @@ fn products() -> Markup {
                 h3 { a href="/proof-pack" { "Proof Pack" } }
                 p.price { (parts::cents(Pack::Quick.price())) small { " to " (parts::cents(Pack::Deep.price())) " USDC" } }
                 p {
-                    "Does this page support that claim? A decision with its probability, verbatim excerpts, gaps, risks, and advice "
+                    "Does this page support that claim? A decision with the engine’s estimate of it, verbatim excerpts, gaps, risks, and advice "
                     "for the agent. Stored for 30 days; anyone can verify it."
                 }
             }

@@ -82,8 +82,9 @@ pub(super) fn method() -> Vec<Block> {
         "Each statement is put to every other source. A contradiction is called clear only where a source says otherwise in \
          nearly the same words, or answers the same question with another value of the same unit.",
         "The rules compare words, names, numbers and dates. They do not know whether a source is honest, and a source that says \
-         a thing in quite other words may be counted as silent. The percentages of single sources were \
-         measured on questions with known answers; those of the whole are reckoned from them by rule, and promise nothing.",
+         a thing in quite other words may be counted as silent. The percentages of single sources are \
+         the engine’s estimates; those of the whole are computed from them by rule. Where it was measured, the report on a \
+         source in the attached file says how often such a label was right.",
     ];
     let mut blocks = vec![Block::heading(1, "Appendix C: method and limits", "method")];
     blocks.extend(items(told.into_iter()));
