@@ -28,6 +28,15 @@ pub fn cents(amount: Amount) -> String {
     }
 }
 
+/// A network's common name, or its identifier.
+pub fn network_name(network: &str) -> &str {
+    match network {
+        "eip155:8453" => "Base",
+        "eip155:84532" => "Base Sepolia",
+        other => other,
+    }
+}
+
 /// The label of a decision in a reader's words, the same on pages, in e-mails and in PDFs. Programs get the label itself.
 pub fn label_words(name: &str) -> String {
     match name {

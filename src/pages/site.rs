@@ -1,5 +1,7 @@
 //! The facts about the running service that every page needs.
 
+use crate::domain::figures;
+
 /// The product name, for titles and the header.
 pub const NAME: &str = "context402";
 
@@ -44,11 +46,7 @@ impl Site<'_> {
 
     /// The network's common name, or its identifier.
     pub fn network_name(&self) -> &str {
-        match self.network {
-            "eip155:8453" => "Base",
-            "eip155:84532" => "Base Sepolia",
-            other => other,
-        }
+        figures::network_name(self.network)
     }
 
     /// Whether a buyer has the program: where it can be downloaded, and in a sandbox, which it runs.

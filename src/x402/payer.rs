@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::domain::amount::Amount;
 use crate::domain::evm::{Address, Network, Nonce, Signature};
+use crate::domain::figures::cents;
 use crate::domain::time::UnixSeconds;
 use crate::x402::challenge::PAYMENT_IDENTIFIER;
 use crate::x402::eip3009::{Domain, SecretKey};
@@ -91,7 +92,9 @@ impl fmt::Display for PayerError {
             ),
             PayerError::TooDear { price, max } => write!(
                 f,
-                "The seller asks {price} USDC, more than the limit of {max} USDC; nothing was paid"
+                "The seller asks {} USDC, more than the limit of {} USDC; nothing was paid",
+                cents(*price),
+                cents(*max)
             ),
         }
     }

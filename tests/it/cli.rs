@@ -17,7 +17,8 @@ use serde_json::Value;
 
 use crate::harness::process::{Finished, program, run, run_with_input};
 use crate::harness::{
-    ARTICLE, Ask, BASE_URL, FERRY, FERRY_CLAIM, FRESH, Folder, PAY_TO, Page, Rig, Wallet, price,
+    ARTICLE, Ask, BASE_URL, FERRY, FERRY_CLAIM, FRESH, Folder, PAY_TO, Page, Rig, Says, Wallet,
+    price,
 };
 
 fn text(path: &Path) -> String {
@@ -362,6 +363,12 @@ fn a_wrong_configuration_is_told_by_its_setting() {
             );
         }
     }
+    // The file as `config init` takes it.
+    let finished = run(&["config", "check", "/nowhere/config.toml"]).expect(78);
+    assert!(
+        finished.err.contains("/nowhere/config.toml"),
+        "{finished:#?}"
+    );
     let finished = run(&["serve", "--config", "/nowhere/config.toml"]).expect(78);
     assert!(finished.err.contains("config init"), "{finished:#?}");
     // Without any configuration, every command that needs one says where it looked and how to get one.
@@ -371,6 +378,7 @@ fn a_wrong_configuration_is_told_by_its_setting() {
         &["payments", "list"],
         &["backup", "x.redb"],
         &["config", "check"],
+        &["payments", "reconcile"],
     ] {
         let finished = run(command).expect(78);
         for part in [
@@ -1129,6 +1137,14 @@ fn buy_pays_a_seller_and_prints_the_page() {
             "{finished:#?}"
         );
         assert_eq!(rig.facilitator.settlements(), 1);
+        // A wallet without funds is named, with what it lacks.
+        rig.facilitator.verifies(Says::No("insufficient_funds"));
+        let poor = buy(&["--force-refresh"]).expect(1).err;
+        let payer = SecretKey::from_bytes([0x17; 32]).expect("a key").address();
+        let lacks =
+            format!("the wallet {payer} does not have 0.03 USDC on Base; send USDC there. Nothing was charged.");
+        assert!(poor.contains(&lacks), "{poor}");
+        rig.facilitator.verifies(Says::Honest);
         // Never more than was allowed.
         let line = buy(&["--max-usdc", "0.029999"]).failed(1);
         assert!(
@@ -1142,7 +1158,7 @@ fn buy_pays_a_seller_and_prints_the_page() {
         let finished = buy(&["--pack", "quick", "--question", FERRY_CLAIM]);
         let finished = finished.expect(0);
         assert!(
-            finished.err.contains("0.1 USDC") && finished.out.contains("verify      http"),
+            finished.err.contains("0.10 USDC") && finished.out.contains("verify      http"),
             "{finished:#?}"
         );
         // What is kept is skipped where the buyer says so.
@@ -1167,10 +1183,11 @@ fn buy_pays_a_seller_and_prints_the_page() {
         .expect(1);
         let lines: Vec<&str> = finished.err.lines().collect();
         assert!(
-            lines.len() == 2
-                && lines[0].starts_with("price     0.03 USDC")
-                && lines[1].contains("400 (target_blocked): ")
-                && lines[1].contains("Nothing was charged."),
+            lines.len() == 3
+                && lines[0].starts_with("wallet    0x")
+                && lines[1].starts_with("price     0.03 USDC")
+                && lines[2].contains("400 (target_blocked): ")
+                && lines[2].contains("Nothing was charged."),
             "{finished:#?}"
         );
         assert_eq!(rig.facilitator.settlements(), 5);
@@ -1230,7 +1247,10 @@ fn buy_pays_for_several_pages_and_for_a_checked_text() {
         let words = [FERRY, ARTICLE, "--check", &draft, "--depth", "quick"];
         let before = spent();
         let finished = buy(&words).expect(0);
-        assert!(finished.err.contains("price     0.2 USDC"), "{finished:#?}");
+        assert!(
+            finished.err.contains("price     0.20 USDC"),
+            "{finished:#?}"
+        );
         assert!(finished.out.starts_with("score 1.00"), "{finished:#?}");
         for part in [
             format!("supported: {FERRY_CLAIM}"),

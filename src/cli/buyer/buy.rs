@@ -15,6 +15,7 @@ use crate::domain::amount::Amount;
 use crate::domain::bundle::Bundle;
 use crate::domain::check::CheckDepth;
 use crate::domain::evm::{Address, Network};
+use crate::domain::figures::{cents, network_name};
 use crate::domain::level::{Level, LineItem};
 use crate::domain::pack::Pack;
 use crate::domain::render::Render;
@@ -25,11 +26,15 @@ use crate::evidence::report::Report;
 use crate::evidence::report::canonical::{bundle_hash, result_hash};
 use crate::flows::sale::answer::hash_of_pages;
 use crate::outside::buyer::{
-    BuyError, Buyer, BuyerSettings, Proof, Proofs, Purchase, SellerRequest, Wallet,
+    BuyError, Buyer, BuyerSettings, Paid, Proof, Proofs, Purchase, SellerReply, SellerRequest,
+    Wallet,
 };
 use crate::outside::clock::Clock;
 use crate::x402::offer_receipt::Receipt;
 use crate::x402::payer::Choice;
+
+/// What facilitators call it.
+const INSUFFICIENT_FUNDS: &str = "insufficient_funds";
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
@@ -125,6 +130,7 @@ impl Args {
         let mut progress = Some(Progress::start("Asking for the price"));
         let outcome = buyer.pay_telling(&wallet, &request, max, now, None, |choice| {
             drop(progress.take());
+            note(format_args!("wallet    {}", wallet.address()));
             note_price(choice);
             progress = Some(Progress::start("Paying, and waiting for the response"));
         });
@@ -245,7 +251,13 @@ impl Args {
             }
         }
         if reply.status != 200 {
-            return Err(Failure::Failed(complaint::of(reply)));
+            let lacks = purchase
+                .paid
+                .as_ref()
+                .and_then(|paid| lacks_funds(paid, reply));
+            return Err(Failure::Failed(
+                lacks.unwrap_or_else(|| complaint::of(reply)),
+            ));
         }
         let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
         if let Some(proofs) = proofs {
@@ -285,7 +297,7 @@ pub(in crate::cli) fn wallet(key_file: &Path) -> Result<Wallet, Failure> {
     let metadata = std::fs::metadata(key_file).map_err(read)?;
     if metadata.permissions().mode() & 0o077 != 0 {
         return Err(Failure::Failed(format!(
-            "{place} contains a private key but is readable by others; run `chmod 600 {place}`"
+            "{place} is readable by others, and a private key must not be; run `chmod 600 {place}`"
         )));
     }
     let text = std::fs::read_to_string(key_file).map_err(read)?;
@@ -307,12 +319,27 @@ fn side_by_side(pages: &[Value]) -> String {
     pages.collect::<Vec<_>>().join("\n\n")
 }
 
+/// Who pays, and what is missing, if the payment was refused for lack of funds.
+fn lacks_funds(paid: &Paid, reply: &SellerReply) -> Option<String> {
+    let body: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+    (reply.status == 402 && body["error"] == INSUFFICIENT_FUNDS).then(|| {
+        let asked = &paid.choice.requirements;
+        format!(
+            "the wallet {} does not have {} USDC on {}; send USDC there. Nothing was charged.",
+            paid.payment.authorization.from,
+            cents(asked.amount),
+            network_name(&asked.network.to_string())
+        )
+    })
+}
+
 /// Before anything is signed.
 fn note_price(choice: &Choice) {
     let asked = &choice.requirements;
     note(format_args!(
         "price     {} USDC to {}",
-        asked.amount, asked.pay_to
+        cents(asked.amount),
+        asked.pay_to
     ));
 }
 
