@@ -85,7 +85,7 @@ pub static SETTINGS: &[Setting] = &[
     with_example("contact", Text, "operator@example.com",
         "Contact for site owners and buyers, shown on pages."),
     with_example("download_url", Text, "https://releases.example.com/context402/",
-        "Where buyers can download this program for `context402 buy`, an https address. The quickstart and the pages with commands link to it; without it the quickstart says how to build it."),
+        "Where buyers can download this program for `context402 buy`, an https address. The quickstart and the pages with commands link to it; without it only a sandbox shows that command."),
 
     with_example("legal.name", Text, "Example Data Ltd", "Your legal name, for the terms, privacy and refund pages, which say so if it is missing."),
     with_example("legal.address", Text, "1 Example Street, Example Town", "Your postal address, on the same pages."),

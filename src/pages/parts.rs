@@ -79,9 +79,19 @@ pub(super) fn what_to_install(site: &Site<'_>) -> Markup {
         p.small.muted {
             @if let Some(download) = site.download.and_then(safe_href) {
                 a href=(download) { "Download " code { "context402" } } ". "
+            } @else if site.has_program() {
+                (program_here()) " "
             }
             a href="/quickstart#buyer" { "The quickstart" } " lists what to install and where the key goes."
         }
+    }
+}
+
+/// Where the program is, for who runs a sandbox.
+pub(super) fn program_here() -> Markup {
+    html! {
+        "If " code { "context402" } " is not in your " code { "PATH" } ", call it as you built it: "
+        code { "target/release/context402" } "."
     }
 }
 

@@ -20,6 +20,7 @@ use crate::cli::buyer::{complaint, report};
 use crate::cli::{Failure, config_failure, failed, run_async, say};
 use crate::config::{Config, Resolved, log_filter, wants_colour};
 use crate::domain::amount::Amount;
+use crate::domain::figures::{cents, label_words};
 use crate::domain::level::Product;
 use crate::domain::pack::Pack;
 use crate::domain::purchase::DEFAULT_QUESTION;
@@ -125,6 +126,11 @@ impl Args {
             say(format_args!(
                 "\nTry it      {base_url}/demo (your own questions)"
             ))?;
+            say(format_args!(
+                "Buy         openssl rand -hex 32 > buyer.key && chmod 600 buyer.key\n            {} buy {base_url}/sample \
+                 --tier starter --seller {base_url} --key-file buyer.key",
+                program()
+            ))?;
             if let Some((link, _)) = sign_in::issue_link(&appliance.app, CONSOLE_LINK_SECONDS) {
                 say(format_args!(
                     "Console     {link} (works once, until you stop the demo)"
@@ -151,7 +157,11 @@ impl Args {
             }
             return TcpListener::bind(address)
                 .await
-                .map_err(|error| Failure::Failed(format!("{address}: {error}")));
+                .map_err(|error| {
+                    Failure::Failed(format!(
+                        "{address} cannot be used: {error}. Stop what listens there, or choose another port with --listen"
+                    ))
+                });
         }
         match TcpListener::bind(LISTEN).await {
             Ok(listener) => Ok(listener),
@@ -197,6 +207,13 @@ impl Args {
         resolved.set_map("lab.hosts", hosts);
         Config::from_resolved(&resolved).map_err(|error| config_failure(&error))
     }
+}
+
+/// This program as it was called.
+fn program() -> String {
+    std::env::args()
+        .next()
+        .unwrap_or_else(|| "context402".to_owned())
 }
 
 /// Whether pages are rendered that scripts make.
@@ -336,10 +353,10 @@ fn show_report(
         return Err(Failure::Failed(complaint::of(&reply)));
     }
     let report = Report::parse(&reply.body).map_err(failed)?;
-    let label = report.decision.label.name().replace('_', " ");
+    let label = label_words(report.decision.label.name());
     tick(
         "Checked",
-        format_args!("“{question}” for {} USDC: {label}", pack.price()),
+        format_args!("“{question}” for {} USDC: {label}", cents(pack.price())),
     )?;
     match &report.access {
         Some(access) => Ok(say(format_args!("  Report     {}", access.report_page))?),

@@ -105,7 +105,7 @@ fn cli(site: &Site<'_>, item: Item<'_>) -> Markup {
         @match site.download.and_then(parts::safe_href) {
             Some(download) => p { a href=(download) { "Download context402" } " and put it into your " code { "PATH" } "." },
             // The sandbox runs it.
-            None => p { "It is the program that runs this sandbox." },
+            None => p { (parts::program_here()) },
         }
         (parts::code("Run", &commands::buy(site, item)))
     }
