@@ -1,6 +1,6 @@
 //! Lists of records as tables: their endpoint and columns, fitted to the terminal, or as JSON. Ids can be typed short.
 
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use serde_json::Value;
 
@@ -70,7 +70,7 @@ impl List {
     }
 
     /// Prints the records: a table on the terminal's width, or JSON. An empty table prints nothing for a program that
-    /// reads it, and says so to a person.
+    /// reads it, and says so on standard error.
     pub(in crate::cli) fn tell(&self, answer: &Value, format: Format) -> Result<(), Failure> {
         let none = Vec::new();
         let records = answer[self.member].as_array().unwrap_or(&none);
@@ -78,8 +78,9 @@ impl List {
             return Ok(say(serde_json::to_string_pretty(records)?)?);
         }
         let width = terminal_width();
-        if records.is_empty() && io::stdout().is_terminal() {
-            say(format_args!("There are no {} to list.", self.records))?;
+        if records.is_empty() {
+            // A closed standard error is no failure: there is nothing to list either way.
+            let _ = writeln!(io::stderr(), "There are no {} to list.", self.records);
         }
         for (number, line) in self.lines(records, width).into_iter().enumerate() {
             match number == 0 && width.is_some() {

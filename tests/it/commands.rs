@@ -108,7 +108,10 @@ fn the_outbox_is_listed_and_cleared() {
         "{running}"
     );
     let none = command(&rig, &["mail", "list", "--state", "failed"]).expect(0);
-    assert_eq!(none.out, "");
+    assert_eq!(
+        (none.out.as_str(), none.err.as_str()),
+        ("", "There are no e-mails to list.\n")
+    );
     // A person is told so.
     let path = config(&rig);
     let none = on_a_terminal(&format!("mail list --state failed --config {path}"));
