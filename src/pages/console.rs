@@ -312,8 +312,8 @@ pub fn login_page(site: Site<'_>, trouble: Option<&str>, back: &str) -> String {
                     button type="submit" { "Sign in" }
                 }
                 p.hint {
-                    "The value of the setting " code { "operator.token" }
-                    ". Without it: " code { "context402 console" } " on the server prints a link that signs you in."
+                    "The value of the setting " code { "operator.token" } ". If you do not have it at hand: "
+                    code { "context402 console" } " on the server prints a link that signs you in."
                 }
             }
         } },
@@ -337,6 +337,11 @@ pub fn link_page(site: Site<'_>, code: &str) -> String {
     )
 }
 
+/// Why the console is disabled, and how to enable it.
+pub const DISABLED: &str = "operator.token is not set, so the console is disabled. To enable it, create a token with \
+    `openssl rand -hex 32`, supply it as the credential `operator_token`, in the file that `operator.token_file` names, or in \
+    the environment variable `CONTEXT402_OPERATOR_TOKEN`, and restart the service.";
+
 /// The page shown while no token is configured.
 pub fn closed_page(site: Site<'_>) -> String {
     frame(
@@ -345,12 +350,7 @@ pub fn closed_page(site: Site<'_>) -> String {
         &html! {},
         &html! { .sign-in {
             h1 { "The console is disabled" }
-            p.lead {
-                "No operator token is configured. To enable the console, create a token with "
-                code { "openssl rand -hex 32" } ", supply it as the credential " code { "operator_token" }
-                ", in the file named by " code { "operator.token_file" } ", or in the environment variable "
-                code { "CONTEXT402_OPERATOR_TOKEN" } ", and restart the service."
-            }
+            p.lead { (parts::with_code(DISABLED)) }
             p { "The " code { "context402" } " commands on the server do the same without a token." }
         } },
     )

@@ -24,8 +24,8 @@ use crate::flows::operations::sign_in;
 use crate::http::call::Query;
 use crate::http::{Call, Reply};
 use crate::pages::console::{
-    BACK_FIELD, Block, ConsoleView, HOME_PATH, TOKEN_FIELD, Tone, VIEWS_PATH, closed_page, is_view,
-    link_page, login_page, page,
+    BACK_FIELD, Block, ConsoleView, DISABLED, HOME_PATH, TOKEN_FIELD, Tone, VIEWS_PATH,
+    closed_page, is_view, link_page, login_page, page,
 };
 use crate::signing::session::{SESSION_SECONDS, Session};
 use crate::state::sign_in_links::SIGN_IN_LINK_SECONDS;
@@ -82,8 +82,8 @@ pub async fn link(app: Shared, call: Call) -> Reply {
             json!({"url": url, "expires_at": expires_at.0}).to_string(),
         )),
         None => {
-            let message = "operator.token is not set, so the console is disabled.";
-            failure::reply(&app, &Refusal::new(Code::NotFound, message), &call)
+            let refusal = Refusal::new(Code::NotFound, DISABLED);
+            failure::reply(&app, &refusal, &call)
         }
     }
 }

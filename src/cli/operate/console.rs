@@ -3,6 +3,7 @@
 use crate::cli::list::time;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::ConfigError;
+use crate::pages::console::DISABLED;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
@@ -23,9 +24,7 @@ impl Args {
                     "no service responds at {}: start it, or run this as root",
                     config.socket.display()
                 )),
-                None => config_failure(&ConfigError::new(
-                    "operator.token is not set, so the console is disabled: `context402 setup` creates one",
-                )),
+                None => config_failure(&ConfigError::new(DISABLED)),
             });
         };
         let link = socket::post(stream, "/operator/sign-in-link")?;
