@@ -27,8 +27,8 @@ pub(in crate::cli) enum Args {
     },
     /// Look up settlements with unknown outcome now; the service does it regularly
     Reconcile {
-        /// The payment's key, or its beginning
-        #[arg(required_unless_present = "all", conflicts_with = "all")]
+        /// The payment's key, or its beginning; without it, every payment with an unknown settlement
+        #[arg(conflicts_with = "all")]
         key: Option<String>,
         /// Every payment with an unknown settlement
         #[arg(long)]
