@@ -16,9 +16,26 @@ pub(in crate::cli) enum Args {
         file: Option<PathBuf>,
     },
     /// Check a configuration without starting anything
-    Check(ConfigFile),
+    Check(OneFile),
     /// Show every effective setting and where it came from
-    Print(ConfigFile),
+    Print(OneFile),
+}
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct OneFile {
+    /// The configuration file, as with --config
+    #[arg(value_name = "FILE", conflicts_with = "config")]
+    named: Option<PathBuf>,
+    #[command(flatten)]
+    option: ConfigFile,
+}
+
+impl OneFile {
+    fn file(self) -> ConfigFile {
+        ConfigFile {
+            config: self.named.or(self.option.config),
+        }
+    }
 }
 
 impl Args {
@@ -46,7 +63,7 @@ impl Args {
                 ))?;
             }
             Args::Check(file) => {
-                let config = file.load()?;
+                let config = file.file().load()?;
                 log_filter("info").map_err(|error| config_failure(&error))?;
                 say(format_args!(
                     "The configuration is valid: {} on {}.",
@@ -57,7 +74,7 @@ impl Args {
                 }
             }
             Args::Print(file) => {
-                let resolved = Resolved::from_surroundings(file.config.as_deref())
+                let resolved = Resolved::from_surroundings(file.file().config.as_deref())
                     .map_err(|error| config_failure(&error))?;
                 for (key, value, origin) in resolved.lines() {
                     let origin = if origin.is_empty() {
