@@ -58,7 +58,7 @@ pub use goods::{HeldPage, NoSpace};
 pub use lazy_table::Transaction;
 pub use leads::{LeadFilter, NoticeRecord};
 pub use ledger::{LedgerCheck, LedgerDay};
-pub use open::{Opened, SCHEMA_VERSION};
+pub use open::{Opened, SCHEMA_VERSION, is_data_file};
 pub use open_error::OpenError;
 pub use orders::{EventRecord, OrderReport, SourceRecord, email_key, event_key, session_key};
 pub use outbox::{Mail, MailAttachment, MailOutcome, MailRecord, mail_key};

@@ -2,7 +2,8 @@
 //! alone nothing has to be checked: commits are atomic (two phases, and redb's recovery), and the kernel still has what
 //! was written. After a stop of the machine all of it is checked, since disks may lose what they said was written.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
+use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -88,8 +89,22 @@ pub(in crate::store) fn open(
     if metadata.len() == 0 {
         return Err(damaged(path, "it is empty"));
     }
+    if !is_data_file(path).map_err(|error| from_io(path, error))? {
+        return Err(OpenError::Foreign(path.to_owned()));
+    }
     check_room(path, settings)?;
     caught(path, || open_existing(path, settings, check, migrations))
+}
+
+/// What every data file begins with.
+const MAGIC: &[u8] = b"redb";
+
+/// Whether a file begins as a data file or a backup does.
+pub fn is_data_file(path: &Path) -> std::io::Result<bool> {
+    let mut head = Vec::new();
+    let mut file = File::open(path)?.take(MAGIC.len() as u64);
+    file.read_to_end(&mut head)?;
+    Ok(head == MAGIC)
 }
 
 /// redb asserts here and there on pages that were zeroed or flipped; that too must be a clear line.

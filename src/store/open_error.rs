@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use redb::DatabaseError;
+use redb::{DatabaseError, StorageError};
 
 use crate::store::StoreError;
 use crate::store::disk_space::is_full;
@@ -19,6 +19,8 @@ pub enum OpenError {
         /// The schema that this program writes.
         known: u64,
     },
+    /// It was never a data file.
+    Foreign(PathBuf),
     Damaged {
         path: PathBuf,
         why: String,
@@ -45,6 +47,9 @@ pub(in crate::store) fn damaged(path: &Path, why: impl fmt::Display) -> OpenErro
 pub(in crate::store) fn from_redb(path: &Path, error: DatabaseError) -> OpenError {
     match error {
         DatabaseError::DatabaseAlreadyOpen => OpenError::InUse(path.to_owned()),
+        DatabaseError::Storage(StorageError::Corrupted(_)) => {
+            damaged(path, "its structure is broken")
+        }
         DatabaseError::Storage(error) => from_store(path, error.into()),
         error => damaged(path, error),
     }
@@ -98,6 +103,11 @@ impl fmt::Display for OpenError {
                 f,
                 "{} was written by a newer version (schema {found}, this program knows {known}); install \
                  that version or restore an older backup",
+                path.display()
+            ),
+            OpenError::Foreign(path) => write!(
+                f,
+                "{} is not a data file of context402 and was not changed. Name another file, or restore a backup",
                 path.display()
             ),
             OpenError::Damaged { path, why } => {

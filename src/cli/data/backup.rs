@@ -2,7 +2,7 @@
 //! its final name after it has been verified.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _};
+use std::io;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::domain::figures::size;
 use crate::domain::time::UnixSeconds;
 use crate::outside::clock::Clock;
-use crate::store::{CopyOptions, Settings, Verified};
+use crate::store::{CopyOptions, RestoreError, Settings, Verified, is_data_file};
 
 /// Maximum time for the service's copy.
 const COPY_TIME_MAX: Duration = Duration::from_secs(3600);
@@ -115,14 +115,12 @@ impl VerifyArgs {
         };
         check_is_backup(&self.path)?;
         let progress = Progress::start("Verifying all checksums and records");
-        let verified = settings.verify(&self.path).map_err(failed)?;
+        let verified = settings.verify(&self.path);
+        let verified = verified.map_err(|error| failed(RestoreError::Backup(error)))?;
         drop(progress);
         Ok(say(line(&self.path, &verified))?)
     }
 }
-
-/// What every data file begins with.
-const MAGIC: &[u8] = b"redb";
 
 /// A file that was never a backup is called just that. A missing one must not become a new data file.
 pub(in crate::cli) fn check_is_backup(path: &Path) -> Result<(), Failure> {
@@ -139,11 +137,8 @@ pub(in crate::cli) fn check_is_backup(path: &Path) -> Result<(), Failure> {
         return refused("is a folder");
     }
     let place = |error: io::Error| failed(format_args!("{shown}: {error}"));
-    let mut head = Vec::new();
-    let file = File::open(path).map_err(place)?;
-    let mut file = file.take(MAGIC.len() as u64);
-    file.read_to_end(&mut head).map_err(place)?;
-    match head.is_empty() || head == MAGIC {
+    let is_empty = std::fs::metadata(path).map_err(place)?.len() == 0;
+    match is_empty || is_data_file(path).map_err(place)? {
         true => Ok(()),
         false => refused("is not a backup of context402 and cannot be used"),
     }
