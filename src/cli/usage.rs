@@ -4,6 +4,12 @@ use clap::error::ErrorKind;
 
 use crate::cli::Failure;
 
+/// What the standard library says of a number that is none.
+const NOT_A_NUMBER: [&str; 2] = [
+    "invalid digit found in string",
+    "cannot parse integer from empty string",
+];
+
 /// Help and version are not failures and are printed unchanged.
 pub(in crate::cli) fn is_help(error: &clap::Error) -> bool {
     !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
@@ -13,6 +19,9 @@ pub(in crate::cli) fn is_help(error: &clap::Error) -> bool {
 pub(in crate::cli) fn failure(error: &clap::Error) -> Failure {
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let text = NOT_A_NUMBER.iter().fold(text.to_owned(), |text, said| {
+        text.replace(said, "write a whole number")
+    });
     let paragraphs = text
         .split("\n\n")
         .map(one_line)
@@ -66,6 +75,10 @@ mod tests {
             &format!(
                 "unexpected argument '--fulll' found. tip: a similar argument exists: '--full'. {more}"
             ),
+        );
+        check(
+            "context402 convert --max-tokens abc",
+            &format!("invalid value 'abc' for '--max-tokens <N>': write a whole number. {more}"),
         );
         check(
             "context402 completions bosh",

@@ -5,6 +5,7 @@ use crate::cli::buyer::{convert, evidence, input, warnings};
 use crate::cli::progress::Progress;
 use crate::cli::{Failure, put, say};
 use crate::domain::code::Code;
+use crate::domain::figures::label_words;
 use crate::evidence::Depth;
 use crate::evidence::check::{
     CheckReport, CheckRequest, CheckSource, CheckedClaim, SOURCES_MAX, TEXT_CHARACTERS_MAX,
@@ -189,7 +190,7 @@ pub(in crate::cli) fn lines(report: &CheckReport, names: &[String]) -> Vec<Strin
 
 fn claim(claim: &CheckedClaim) -> Vec<String> {
     let label = match (claim.label, claim.no_grounding_reason) {
-        (Some(label), _) => label.name().replace('_', " "),
+        (Some(label), _) => label_words(label.name()),
         (None, Some(reason)) => format!("no source needed, {}", reason.words()),
         (None, None) => String::new(),
     };

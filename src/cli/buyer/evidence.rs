@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::cli::buyer::{convert, input, jsonl};
 use crate::cli::progress::Progress;
 use crate::cli::{Failure, put, say};
+use crate::domain::figures::label_words;
 use crate::domain::purchase::DEFAULT_QUESTION;
 use crate::evidence::{
     AnswerType, Check, Depth, Examiner, Finding, Model, NoteKind, QuestionKind, Reading, Source,
@@ -25,7 +26,7 @@ pub(in crate::cli) struct Args {
     #[arg(default_value = "-")]
     input: String,
     /// The question or claim; by default "What does this source establish?"
-    #[arg(long, value_name = "Q", conflicts_with = "jsonl")]
+    #[arg(long, value_name = "Q", conflicts_with = "jsonl", value_parser = question)]
     question: Option<String>,
     /// How thoroughly to check: quick compares words only, standard adds the entailment model, deep reads more passages
     #[arg(long, value_name = "DEPTH", default_value = Depth::Standard.name(), value_parser = depth)]
@@ -46,6 +47,13 @@ pub(in crate::cli) struct Args {
     /// Threads for --jsonl; all cores by default
     #[arg(long, value_name = "N", requires = "jsonl", value_parser = jsonl::threads())]
     threads: Option<u16>,
+}
+
+fn question(text: &str) -> Result<String, String> {
+    match text.trim().is_empty() {
+        true => Err("write a question or a claim".to_owned()),
+        false => Ok(text.to_owned()),
+    }
 }
 
 pub(in crate::cli) fn depth(word: &str) -> Result<Depth, String> {
@@ -275,7 +283,7 @@ fn members(text: &str, check: &Check) -> Value {
 fn report(text: &str, check: &Check) -> String {
     let mut lines = vec![format!(
         "{} (confidence {:.0} %, support {:.0} %)",
-        check.label.name().replace('_', " "),
+        label_words(check.label.name()),
         100.0 * check.confidence,
         100.0 * check.support_score
     )];

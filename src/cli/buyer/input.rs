@@ -37,6 +37,11 @@ pub(in crate::cli) fn open(name: &str) -> Result<Box<dyn BufRead>, Failure> {
 }
 
 fn unreadable(name: &str, error: &dyn fmt::Display) -> Failure {
+    if name.contains("://") {
+        return failed(format_args!(
+            "{name}: only http and https addresses can be read. Give one of these, or a file"
+        ));
+    }
     failed(format_args!(
         "{name}: {error}. Give a readable file, or - for standard input"
     ))
