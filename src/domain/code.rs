@@ -68,7 +68,7 @@ codes! {
     InvalidPayment "invalid_payment" false "The PAYMENT-SIGNATURE header cannot be read." "Base64-encode the JSON of the x402 v2 payment payload exactly once. POST it to /v1/agent/diagnose to see what is wrong.";
     PaymentReplayed "payment_replayed" false "This authorization was already used." "Sign a new authorization for a new purchase.";
     PaymentRequired "payment_required" false "The call requires payment." "Sign the challenge in PAYMENT-REQUIRED and repeat the request.";
-    PaymentHashRequired "payment_hash_required" false "The legacy endpoint needs the hash of a transfer." "Transfer the price as described in the response and send the transaction hash in X-Service-Payment-Hash, or buy at /v1/x402/access.";
+    PaymentHashRequired "payment_hash_required" false "The legacy endpoint needs the hash of a transfer." "If the response describes a transfer, make it and send its hash in X-Service-Payment-Hash. Otherwise buy at /v1/x402/access.";
     InvalidPaymentHash "invalid_payment_hash" false "The hash does not belong to a transfer that pays for this." "Send the hash of your own transfer of the price in USDC to the address in the 402.";
     PaymentHashUnconfirmed "payment_hash_unconfirmed" true "The transaction is unknown or does not have enough confirmations yet." "Wait for its confirmations and repeat the same request; do not transfer again.";
     PaymentHashReplayed "payment_hash_replayed" false "This transfer was already used." "Make a new transfer for a new purchase.";

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::pages::parts;
 
 /// Header, who sends it, what it means (specification sections 5 and 7).
-const HEADERS: [(&str, &str, &str); 20] = [
+const HEADERS: [(&str, &str, &str); 24] = [
     (
         "PAYMENT-SIGNATURE",
         "you",
@@ -18,6 +18,12 @@ const HEADERS: [(&str, &str, &str); 20] = [
     ),
     ("X-Service-Tier", "you", "The tier, if not in the query."),
     ("X-Service-Pack", "you", "The pack, if not in the query."),
+    (
+        "X-Service-Bundle",
+        "you",
+        "The bundle, if not in the query.",
+    ),
+    ("X-Service-Depth", "you", "The depth, if not in the query."),
     (
         "X-Service-Retry-Credit",
         "you, us",
@@ -60,6 +66,12 @@ const HEADERS: [(&str, &str, &str); 20] = [
     ),
     ("X-Service-Payment-Tier", "us", "The priced or paid tier."),
     ("X-Service-Payment-Pack", "us", "The priced or paid pack."),
+    (
+        "X-Service-Payment-Bundle",
+        "us",
+        "The priced or paid bundle.",
+    ),
+    ("X-Service-Payment-Depth", "us", "The priced or paid depth."),
     (
         "X-Service-Payment-Error",
         "us",
