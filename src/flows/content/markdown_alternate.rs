@@ -102,6 +102,44 @@ fn without(html: &str, element: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::PassageKind;
+    use crate::evidence::report::citation::Context;
+    use crate::evidence::report::sample::outcomes;
+    use crate::pages::buyer::report::brief;
+
+    /// The heading, the passage and the sentences around it ran into each other.
+    #[test]
+    fn the_parts_of_an_excerpt_stand_apart() {
+        let mut outcomes = outcomes().expect("the reports");
+        let citation = &mut outcomes[0].citations[0];
+        citation.kind = PassageKind::Paragraph;
+        citation.heading_path = vec!["Title".to_owned(), "What tenants pay".to_owned()];
+        let context = |excerpt: &str| {
+            Some(Context {
+                excerpt: excerpt.to_owned(),
+                start: 0,
+                end: 1,
+            })
+        };
+        (citation.before, citation.after) =
+            (context("It comes before."), context("It comes after."));
+        let first = citation
+            .quote()
+            .split(' ')
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        let html = brief(&outcomes[0]).into_string();
+        let markdown = converted(&html, "https://example.com/").expect("markdown");
+        for part in [
+            "What tenants pay\n",
+            "It comes before.\n",
+            &format!("> {first}"),
+            "> It comes after.\n",
+        ] {
+            assert!(markdown.contains(part), "{part:?}: {markdown}");
+        }
+    }
 
     #[test]
     fn what_cannot_be_used_in_markdown_is_left_out() {

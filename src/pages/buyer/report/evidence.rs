@@ -105,7 +105,7 @@ fn captioned(
         figure class={ "evidence " (citation.stance) } id=[anchor] {
             blockquote dir="auto" {
                 @if citation.heading_path.len() > 1 {
-                    span.path { (citation.heading_path[1..].join(" › ")) }
+                    div.path { (citation.heading_path[1..].join(" › ")) }
                 }
                 @match row(citation) {
                     Some((head, cells)) => table.labelled {
@@ -117,9 +117,9 @@ fn captioned(
                         } }
                     },
                     None => {
-                        @if let Some(before) = &citation.before { span.path { (plain(&before.excerpt)) } }
+                        @if let Some(before) = &citation.before { div.path { (plain(&before.excerpt)) } }
                         (highlight(citation.quote(), &citation.matched_terms))
-                        @if let Some(after) = &citation.after { span.path { (plain(&after.excerpt)) } }
+                        @if let Some(after) = &citation.after { div.path { (plain(&after.excerpt)) } }
                     },
                 }
             }
