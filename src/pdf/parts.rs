@@ -113,7 +113,7 @@ pub(super) struct Passage<'a> {
     pub(super) stance: &'a str,
     pub(super) excerpt: &'a str,
     /// The sentences before and after it.
-    pub(super) around: [Option<&'a str>; 2],
+    pub(super) around: [String; 2],
     /// Who says it, and the date that it states.
     pub(super) said: (Option<&'a str>, Option<&'a str>),
     /// The passage on the page.
@@ -142,7 +142,8 @@ impl Passage<'_> {
         }
         let [before, after] = self
             .around
-            .map(|sentence| bounded(sentence.unwrap_or_default(), 200));
+            .each_ref()
+            .map(|sentence| bounded(sentence, 200));
         let muted = Style::SMALL.toned(Tone::Muted);
         let mut spans = vec![Span::new(shown, Style::BODY)];
         if !before.is_empty() {

@@ -3,7 +3,9 @@
 use crate::domain::figures::{capitalized, label_words};
 use crate::evidence::bundle::SourceLine;
 use crate::evidence::report::Report;
+use crate::evidence::report::citation::Citation;
 use crate::evidence::report::risks::RiskDetail;
+use crate::evidence::{Depth, plain};
 use crate::pdf::block::{Block, Span, Style, Table, Tone};
 use crate::pdf::parts::{
     Opening, Passage, cell, cited, column, command, facts, hash, items, risks,
@@ -194,8 +196,7 @@ fn passages(report: &Report, source: &str, most: usize) -> Vec<Block> {
             id: &format!("{source}{}", citation.id),
             stance: citation.stance.name(),
             excerpt: citation.quote(),
-            around: [&citation.before, &citation.after]
-                .map(|slice| slice.as_ref().map(|slice| slice.excerpt.as_str())),
+            around: around(citation),
             said: (citation.speaker.as_deref(), citation.date.as_deref()),
             link: citation.link.as_deref(),
             truncated: citation.truncated,
@@ -221,6 +222,14 @@ fn passages(report: &Report, source: &str, most: usize) -> Vec<Block> {
         _ => {}
     }
     blocks
+}
+
+/// The sentences before and after a passage, without marks of markdown.
+fn around(citation: &Citation) -> [String; 2] {
+    [&citation.before, &citation.after].map(|slice| {
+        let excerpt = slice.as_ref().map(|slice| plain(&slice.excerpt));
+        excerpt.unwrap_or_default()
+    })
 }
 
 fn gaps(report: &Report) -> Vec<Block> {
@@ -296,9 +305,39 @@ fn verification(report: &Report, attachment: &str) -> Vec<Block> {
             ],
         ),
         Block::paragraph(vec![Span::new(
-            "Each passage is the bytes from start to end of the source's text. The label comes from rules that give the same \
-             answer to the same text; they compare words, names, numbers and dates, and do not know whether a source is honest.",
+            format!(
+                "Each passage is the bytes from start to end of the source's text. The label comes from {}, which give the \
+                 same answer to the same text and do not know whether a source is honest.",
+                match report.depth() {
+                    Depth::Quick => "rules that compare words, names, numbers and dates",
+                    Depth::Standard | Depth::Deep =>
+                        "rules that compare words, names, numbers and dates, and from an entailment model",
+                }
+            ),
             Style::SMALL.toned(Tone::Muted),
         )]),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::report::citation::Context;
+    use crate::evidence::report::sample::outcomes;
+
+    /// The sentence before a passage within a quote was printed with the marks of the quote.
+    #[test]
+    fn sentences_around_a_passage_have_no_marks() {
+        let outcomes = outcomes().expect("the reports");
+        let mut citation = outcomes[0].citations[0].clone();
+        let excerpt = "> > Halina Brandt, **union**\n>".to_owned();
+        citation.before = Some(Context {
+            excerpt,
+            start: 0,
+            end: 1,
+        });
+        citation.after = None;
+        let expected = ["Halina Brandt, union".to_owned(), String::new()];
+        assert_eq!(around(&citation), expected);
+    }
 }

@@ -76,7 +76,7 @@ fn claim_blocks(report: &BundleReport, claim: &ClaimLine) -> Vec<Block> {
                 id,
                 stance: &spoken(cell.verdict.name()),
                 excerpt: citation.quote(),
-                around: [None; 2],
+                around: Default::default(),
                 said: (None, None),
                 link: citation.link.as_deref(),
                 truncated: citation.truncated,
