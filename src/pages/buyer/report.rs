@@ -198,6 +198,7 @@ fn about(view: &ReportView<'_>) -> Markup {
             }
             @if let Some(text) = report.dated() { dt { "Dated" } dd { (parts::day(text)) } }
             dt { "Quality" } dd { (parts::share("Quality of the source", report.source_quality_score)) }
+            dt { "Read" } dd { (parts::time(UnixSeconds(source.retrieved_at))) }
             dt { "Examined" } dd { (parts::time(UnixSeconds(report.created_at))) }
             @if let Some(end) = ends { dt { "Stored until" } dd { (parts::time(end)) } }
         }

@@ -69,9 +69,9 @@ fn opting_out(operator: Option<&str>) -> Markup {
         ul {
             li { "Return status 403 to our User-Agent. We do not retry." }
             @if operator.is_some() {
-                li { "Write to us with your domain. We add it to the block list and stop selling its pages." }
+                li { a href="/contact" { "Write to us" } " with your domain. We add it to the block list and stop selling its pages." }
             } @else {
-                li { "Ask the operator of this service to put your domain on its block list." }
+                li { a href="/contact" { "Ask the operator" } " of this service to put your domain on its block list." }
             }
         }
     }
