@@ -1,6 +1,7 @@
 //! Sizes, counts, amounts and names as people read them.
 
 use crate::domain::amount::Amount;
+use crate::domain::ids::ReportId;
 
 /// Bytes in the largest unit of which there is one at least: `50.8 GiB`, `12 bytes`.
 pub fn size(bytes: u64) -> String {
@@ -43,6 +44,14 @@ pub fn label_words(name: &str) -> String {
         "unsupported" => "not stated".to_owned(),
         "partially_supported" => "partly supported".to_owned(),
         other => other.replace('_', " "),
+    }
+}
+
+/// What the id of a bundle's report names: one that is sold over x402 has no order.
+pub fn named_by(id: &str) -> &'static str {
+    match id.starts_with(ReportId::PREFIX) {
+        true => "Report",
+        false => "Order",
     }
 }
 

@@ -4,7 +4,7 @@
 mod appendix;
 mod claims;
 
-use crate::domain::figures::label_words;
+use crate::domain::figures::{label_words, named_by};
 use crate::evidence::bundle::decide::BundleLabel;
 use crate::evidence::bundle::{BundleReport, SourceLine};
 use crate::pdf::block::{Block, Span, Style, Table};
@@ -102,7 +102,7 @@ fn cover(report: &BundleReport) -> Vec<Block> {
                     count => format!("{count}, both sides in their own words"),
                 }),
             ),
-            ("Order", cell(&*report.order_id)),
+            (named_by(&report.order_id), cell(&*report.order_id)),
             ("Made", cell(when(report.created_at))),
             ("SHA-256", hash(&report.result_hash)),
         ],

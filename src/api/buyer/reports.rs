@@ -191,7 +191,7 @@ pub async fn page(app: Shared, call: Call) -> Reply {
     let outcome = async {
         let retained = find(&app, &call).await?;
         match retained.product() {
-            Product::ProofBundle => bundle_page(&app, &retained).await,
+            Product::ProofBundle => bundle_page(&app, &call, &retained).await,
             Product::Check => check_page(&app, &call, &retained).await,
             _ => report_page(&app, &call, &retained).await,
         }
@@ -222,7 +222,8 @@ async fn check_page(app: &Shared, call: &Call, retained: &Retained) -> Result<Re
 }
 
 /// The page of a bundle's report.
-async fn bundle_page(app: &Shared, retained: &Retained) -> Result<Reply, Refusal> {
+async fn bundle_page(app: &Shared, call: &Call, retained: &Retained) -> Result<Reply, Refusal> {
+    let checks = requested_checks(app, call, retained).await?;
     let report = reports::read_bundle(app, retained).await?;
     let texts = frame::Texts::of(app);
     let links = report.links.as_ref();
@@ -238,6 +239,8 @@ async fn bundle_page(app: &Shared, retained: &Retained) -> Result<Reply, Refusal
         email: None,
         is_mailed: false,
         report: Some(&report),
+        report_path: Some(&format!("/proof-pack/reports/{}", retained.id())),
+        checks: checks.as_deref(),
         json_url: links.map(|links| links.report_url.as_str()),
         pdf_url: links.and_then(|links| links.pdf_url.as_deref()),
         way_back: links.map(|links| (links.report_page.clone(), UnixSeconds(links.expires_at))),

@@ -373,6 +373,8 @@ async fn delivery_page(
         email: email.as_deref(),
         is_mailed: OrderEmails::of(app).is_on(),
         report: report.as_ref(),
+        report_path: None,
+        checks: None,
         json_url: downloads.as_ref().map(|downloads| &*downloads.json),
         pdf_url: downloads
             .as_ref()

@@ -122,6 +122,8 @@ pub(in crate::cli) fn bundle_lines(report: &BundleReport) -> Vec<String> {
         ] {
             lines.push(format!("{name:<10}  {}", printable(url)));
         }
+        let pdf = links.pdf_url.iter();
+        lines.extend(pdf.map(|url| format!("pdf         {}", printable(url))));
     }
     lines
 }

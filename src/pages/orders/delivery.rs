@@ -32,6 +32,10 @@ pub struct DeliveryView<'a> {
     pub email: Option<&'a str>,
     /// None before it is delivered.
     pub report: Option<&'a BundleReport>,
+    /// The page of a report that is no order's, where it can be verified.
+    pub report_path: Option<&'a str>,
+    /// The result of a check, if requested.
+    pub checks: Option<&'a [(&'static str, bool)]>,
     pub json_url: Option<&'a str>,
     pub pdf_url: Option<&'a str>,
     /// Whether the service sends mail, and so can send the link again.
@@ -79,7 +83,7 @@ pub fn page(view: &DeliveryView<'_>) -> String {
             site: view.site,
             title: "Your Evidence Bundle",
             description: "Status and report of your Evidence Bundle.",
-            path: "/proof-pack/bundle/delivery",
+            path: view.report_path.unwrap_or("/proof-pack/bundle/delivery"),
             noindex: true,
         },
         content,

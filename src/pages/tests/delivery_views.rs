@@ -69,6 +69,8 @@ fn delivered(texts: Texts, stage: Stage, report: Option<&BundleReport>) -> Strin
         progress: Some((1, 2)),
         email: Some(texts.pick("a***@example.com")),
         report,
+        report_path: report.map(|_| "/proof-pack/reports/ppr_1"),
+        checks: Some(&[("result_hash", true)]),
         json_url: Some("/v1/proof-pack/bundle/delivery?session_id=cs_test_1&format=json"),
         pdf_url: None,
         is_mailed: true,

@@ -58,6 +58,12 @@ pub(super) fn verification(report: &BundleReport, attachment: &str) -> Vec<Block
              the sources are parts of the attached file.",
         ),
     ];
+    if let Some(links) = &report.links {
+        blocks.push(Block::text(
+            "While it is retained, the service checks the report, its sources and its passages itself, free of charge:",
+        ));
+        blocks.push(command(format!("curl -s {}", links.verify_url)));
+    }
     let accesses = report
         .reports
         .iter()

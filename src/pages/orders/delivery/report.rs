@@ -3,6 +3,7 @@
 
 use maud::{Markup, html};
 
+use crate::domain::figures::named_by;
 use crate::domain::time::UnixSeconds;
 use crate::evidence::Stance;
 use crate::evidence::bundle::compare::{Certainty, Conflict, ConflictKind, Side};
@@ -29,7 +30,7 @@ pub(crate) fn body(view: &DeliveryView<'_>, report: &BundleReport) -> Markup {
         h2 #sources { "Sources" }
         (sources(report))
         (single_reports(report))
-        (hashes(report))
+        (hashes(view, report))
     }
 }
 
@@ -315,7 +316,7 @@ fn side_of(side: &Side) -> Markup {
             blockquote dir="auto" { (side.excerpt) }
             figcaption {
                 (links(side.source_ids.iter()))
-                @if let Some(dated) = &side.dated { " · dated " (dated) }
+                @if let Some(dated) = &side.dated { " · dated " (parts::day(dated)) }
             }
         }
     }
@@ -365,7 +366,7 @@ fn source_row(report: &BundleReport, source: &SourceLine) -> Markup {
             td.long {
                 @if let Some(title) = &source.title { bdi { (title) } br; }
                 (parts::foreign_link(&source.target_url))
-                @if let Some(dated) = &source.dated { br; span.muted { "dated " (dated) } }
+                @if let Some(dated) = &source.dated { br; span.muted { "dated " (parts::day(dated)) } }
                 @if source.label.is_none() { br; span.muted { "Could not fetch. " (report.why_unread(&source.id)) } }
             }
             @match source.label {
@@ -426,7 +427,7 @@ fn single_report(single: &Report) -> Markup {
     }
 }
 
-fn hashes(report: &BundleReport) -> Markup {
+fn hashes(view: &DeliveryView<'_>, report: &BundleReport) -> Markup {
     html! {
         h2 #verify { "Verify this report" }
         p {
@@ -435,7 +436,7 @@ fn hashes(report: &BundleReport) -> Markup {
         }
         dl.facts {
             dt { "Result hash" } dd { span.hash { (report.result_hash) } }
-            dt { "Order" } dd { span.hash { (report.order_id) } }
+            dt { (named_by(&report.order_id)) } dd { span.hash { (report.order_id) } }
             @for hash in &report.source_hashes {
                 dt { (hash.source_id) }
                 dd {
@@ -444,6 +445,13 @@ fn hashes(report: &BundleReport) -> Markup {
                 }
             }
         }
+        @if let Some(path) = view.report_path {
+            .actions {
+                a.button.quiet href={ (path) "?check=1#verify" } { "Verify on the server" }
+                a.button.quiet href={ (path) "?format=markdown" } { "Markdown" }
+            }
+        }
+        @if let Some(checks) = view.checks { (parts::passed_checks(checks)) }
     }
 }
 
