@@ -307,6 +307,12 @@ impl App {
         self.reloaded().bundles.links.of(bundle).cloned()
     }
 
+    pub fn has_payment_link(&self) -> bool {
+        let reloaded = self.reloaded();
+        let mut bundles = Bundle::ALL.iter();
+        bundles.any(|bundle| reloaded.bundles.links.of(*bundle).is_some())
+    }
+
     pub fn now(&self) -> UnixSeconds {
         self.outside.clock.now()
     }

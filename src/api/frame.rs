@@ -43,6 +43,7 @@ pub fn site<'a>(app: &'a App, texts: &'a Texts) -> Site<'a> {
         contact: texts.contact.as_deref(),
         download: texts.download.as_deref(),
         has_model: app.config.entailment_model,
+        has_payment_link: app.has_payment_link(),
         is_paused: app.health.paused_since().is_some(),
     }
 }

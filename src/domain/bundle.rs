@@ -55,6 +55,14 @@ pub fn read_min(sources: usize) -> usize {
     sources.div_ceil(2).max(SOURCES_MIN)
 }
 
+/// How people without a wallet pay.
+pub fn payment_of_people(has_payment_link: bool) -> &'static str {
+    match has_payment_link {
+        true => "through a payment link",
+        false => "on request",
+    }
+}
+
 impl Bundle {
     /// The smallest bundle for a number of sources; the largest if none fits, the default for zero.
     pub fn for_count(sources: usize) -> Bundle {

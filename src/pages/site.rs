@@ -1,5 +1,6 @@
 //! The facts about the running service that every page needs.
 
+use crate::domain::bundle::payment_of_people;
 use crate::domain::figures;
 
 /// The product name, for titles and the header.
@@ -34,6 +35,8 @@ pub struct Site<'a> {
     pub download: Option<&'a str>,
     /// Whether the entailment model is used.
     pub has_model: bool,
+    /// Whether a bundle can be paid for through a payment link.
+    pub has_payment_link: bool,
     /// Whether the operator has paused sales.
     pub is_paused: bool,
 }
@@ -52,6 +55,11 @@ impl Site<'_> {
     /// Whether a buyer has the program: where it can be downloaded, and in a sandbox, which it runs.
     pub fn has_program(&self) -> bool {
         self.download.is_some() || self.facilitator == FacilitatorMode::Sandbox
+    }
+
+    /// How people without a wallet pay for a bundle.
+    pub fn payment_of_people(&self) -> &'static str {
+        payment_of_people(self.has_payment_link)
     }
 
     /// The sample page, which the starter tier always delivers.

@@ -11,6 +11,7 @@ use crate::api::failure;
 use crate::api::frame::made_once;
 use crate::api::orders::bundles;
 use crate::app::{App, Row, Shared};
+use crate::domain::bundle::payment_of_people;
 use crate::domain::level::{Level, Product};
 use crate::domain::refusal::Refusal;
 use crate::domain::schema::ValidationError;
@@ -173,8 +174,9 @@ fn listed_bundles(app: &App) -> Value {
             "name": app.config.service_name,
             "description": format!(
                 "Which of up to 25 addresses are allowed, and which Evidence Bundle fits them; free. Bundles are paid by \
-                 x402 at POST {}, or in dollars through a payment link.",
-                Product::ProofBundle.path()
+                 x402 at POST {}, or in dollars {}.",
+                Product::ProofBundle.path(),
+                payment_of_people(app.has_payment_link())
             ),
             "tags": ["evidence", "sources", "quote"],
             "bundles": bundles::price_list(app),

@@ -42,6 +42,7 @@ pub fn sample_page(
         contact: config.contact.as_deref(),
         download: None,
         has_model: config.entailment_model,
+        has_payment_link: false,
         is_paused: false,
     });
     let (page, goods) = unfetched_page(&url, &html, now)?;

@@ -45,7 +45,7 @@ pub fn page(view: &HomeView<'_>) -> String {
         },
         html! {
             (hero(view))
-            (products())
+            (products(&view.site))
             h2 #example { "A page goes in, markdown comes out" }
             p {
                 "This is " a href="/sample" { "our sample page" } ", converted by this service. "
@@ -159,7 +159,7 @@ fn cheapest() -> Amount {
     prices.min().unwrap_or_default()
 }
 
-fn products() -> Markup {
+fn products(site: &Site<'_>) -> Markup {
     html! {
         h2 #products { "Four products" }
         ul.cards.two {
@@ -184,7 +184,7 @@ fn products() -> Markup {
                 p.price { (parts::cents(Bundle::Scout.price())) small { " to " (parts::cents(Bundle::Audit.price())) " USDC" } }
                 p {
                     "One question to up to " (Bundle::Audit.source_limit()) " sources: where they agree, where they conflict, what is missing. "
-                    "As a web page, PDF and JSON; agents pay per call, people through a payment link."
+                    "As a web page, PDF and JSON; agents pay per call, people " (site.payment_of_people()) "."
                 }
             }
             li {

@@ -74,7 +74,7 @@ pub fn page(view: &PricingView<'_>) -> String {
             }
             (bundle::bundle_table(None, view.site.has_model))
             p.small.muted {
-                "Without a wallet, " a href="/proof-pack/bundle" { "order a bundle through a payment link" }
+                "Without a wallet, " a href="/proof-pack/bundle" { "order a bundle " (view.site.payment_of_people()) }
                 " for the same amount in dollars."
             }
             h2 #calculator { "What a month costs" }

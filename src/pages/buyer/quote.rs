@@ -129,8 +129,7 @@ fn nothing_asked(site: &Site<'_>, product: Product) -> Markup {
             _ => (price_lists::pack_table(site.has_model)),
         }
         p {
-            "Programs get the same as JSON from " code { (words(product).api) }
-            ". A quote is valid for 7 days."
+            "For programs: " code { (words(product).api) } " returns the same as JSON. A quote is valid for 7 days."
         }
     }
 }

@@ -81,7 +81,7 @@ fn terms(view: &LegalView<'_>) -> Markup {
             ". There is no account, no subscription and no minimum."
         }
         p {
-            "People can also buy an Evidence Bundle with a one-time payment in dollars through the payment link, at the price in "
+            "People can also buy an Evidence Bundle with a one-time payment in dollars " (view.site.payment_of_people()) ", at the price in "
             a href="/pricing#bundle-prices" { "the price list" } ". We start on it when the payment is confirmed."
         }
         @if view.site.facilitator == FacilitatorMode::Sandbox {

@@ -88,7 +88,7 @@ pub fn about_page(view: &BundleView<'_>) -> String {
             (bundle_table(None, view.site.has_model))
             p {
                 "Agents pay in USDC over x402 (" a href="/docs#example-proof-bundle" { "example" } "). " (READ_RULE) " People pay "
-                "the same amount in dollars through a payment link. Only one source? See "
+                "the same amount in dollars " (view.site.payment_of_people()) ". Only one source? See "
                 a href="/proof-pack" { "Proof Packs" } ". Questions? "
                 a href="/contact" { "Write to us" } "."
             }
@@ -178,9 +178,8 @@ fn nothing_asked(site: &Site<'_>) -> Markup {
         h2 { "Price list" }
         (bundle_table(None, site.has_model))
         p {
-            "Programs get the same as JSON from " code { "GET /v1/proof-pack/bundle/quote?target_urls=…" }
-            " or, for longer lists, " code { "POST /v1/quotes" }
-            ". A quote is valid for 7 days."
+            "For programs: " code { "GET /v1/proof-pack/bundle/quote?target_urls=…" }
+            " returns the same as JSON, and " code { "POST /v1/quotes" } " takes longer lists. A quote is valid for 7 days."
         }
     }
 }
@@ -241,7 +240,7 @@ fn offers(view: &BundleView<'_>, quote: &Quoted<'_>) -> Markup {
         (source_list(quote.target_urls))
         (rejected_list(&quote.rejected))
         h2 { "Price list" }
-        p.muted { "Agents pay in USDC; people pay the same number of dollars through the payment link." }
+        p.muted { "Agents pay in USDC; people pay the same number of dollars " (view.site.payment_of_people()) "." }
         (bundle_table(Some(quote.bundle), view.site.has_model))
     }
 }

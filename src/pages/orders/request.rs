@@ -103,6 +103,9 @@ pub fn page(view: &RequestView<'_>) -> String {
                     ul { @for complaint in view.complaints { li { (complaint) } } }
                 }
             }
+            @if view.product == LeadProduct::Bundle && !view.site.has_payment_link {
+                p { "This service has no payment link. Send this form, and we tell you how to pay." }
+            }
             @match view.product {
                 LeadProduct::Bundle => (bundle_form(&view.form, view.action)),
                 LeadProduct::Pack => (pack_form(&view.form, view.action)),

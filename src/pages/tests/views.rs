@@ -34,6 +34,7 @@ pub(in crate::pages) fn site() -> Site<'static> {
         contact: Some("ops@sample-site.org"),
         download: Some("https://releases.sample-site.org/context402/"),
         has_model: true,
+        has_payment_link: true,
         is_paused: false,
     }
 }

@@ -5,7 +5,7 @@ use crate::api::directory::documents::{document_of, documents};
 use crate::api::frame::made_once;
 use crate::api::orders::bundles;
 use crate::app::{App, Shared};
-use crate::domain::bundle::READ_RULE;
+use crate::domain::bundle::{READ_RULE, payment_of_people};
 use crate::domain::figures::cents;
 use crate::domain::level::{Level, PAGES_MAX, Product};
 use crate::http::{Call, Reply};
@@ -56,13 +56,14 @@ pub fn introduction(app: &App) -> String {
          To check several sources together, POST {proof_bundle} with `{{\"target_urls\":[\"https://example.com/\",\
          \"https://example.org/\"],\"question\":\"Is it free to use?\"}}`, paid the same way. GET {bundle_quote} with \
          target_urls and question says beforehand, free, which addresses are allowed. {READ_RULE} People can pay for a bundle in dollars \
-         through a payment link instead.\n\n\
+         {payment_of_people} instead.\n\n\
          Bundles, in USDC:\n\n{bundles}\n\
          To check a whole answer before you give it, POST {check} with `{{\"text\":\"It is free to use.\",\
          \"sources\":[\"https://example.com/\"]}}`: each claim of the text is checked against the sources, and the \
          response lists what to correct.\n\n\
          Depths of a check, in USDC for each source:\n\n{depths}",
         bundle_quote = app.url(bundles::QUOTE_PATH),
+        payment_of_people = payment_of_people(app.has_payment_link()),
         name = app.config.service_name,
         description = env!("CARGO_PKG_DESCRIPTION"),
         network = app.config.payment.network,
