@@ -127,6 +127,11 @@ const CHECKED_AGAINST: Parameter = Parameter {
     doc: "The pages to check against, separated by line breaks, commas or spaces; a sample page when both this and texts are absent.",
     one_of: &[],
 };
+const CHECKED_SOURCES: Parameter = Parameter {
+    name: "sources",
+    doc: "The same as target_urls, by the name that the purchase has for it.",
+    one_of: &[],
+};
 const TARGET_URLS: Parameter = Parameter {
     name: "target_urls",
     doc: "Public URLs separated by line breaks, commas or spaces; a bare domain is read over https.",
@@ -337,7 +342,7 @@ pub static ROUTES: &[Row] = &[
         query: &[TARGET_URL, PAGES, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
         tool: Some("quote_page"), ..Endpoint::new(Tag::Quotes, "Price and availability of every tier for one page, or for several; spends nothing") }),
     get("/v1/x402/check/quote", run!(several_quotes::checks), Endpoint {
-        query: &[CHECKED_AGAINST, TEXTS, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
+        query: &[CHECKED_AGAINST, CHECKED_SOURCES, TEXTS, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
         tool: Some("quote_check"), ..Endpoint::new(Tag::Quotes, "Price of every depth for a check against given sources; spends nothing") }),
     get("/v1/proof-pack/quote", run!(quotes::packs), Endpoint {
         query: &[TARGET_URL, QUESTION, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,

@@ -260,6 +260,10 @@ fn several_sources_are_quoted_at_the_price_that_the_402_asks() {
     assert_eq!(second.expect(200).json()["quantity"], 2);
     let quote = rig.get(&format!("/v1/x402/check/quote?{list}&texts=1"));
     let quote = quote.expect(200).json();
+    let named = list.replace("target_urls", "sources");
+    let same = rig.get(&format!("/v1/x402/check/quote?{named}&texts=1"));
+    let (same, sources) = (same.expect(200).json(), "target_urls");
+    assert_eq!(same[sources], quote[sources], "as the purchase names them");
     let depths = quote["depths"].as_array().expect("depths");
     assert_eq!((depths.len(), &quote["quantity"]), (2, &json!(3)));
     for offer in depths {
@@ -518,10 +522,18 @@ fn a_bundle_is_read_compared_sold_and_kept() {
         .header("Accept", "text/html")
         .send();
     let page = page.expect(200).text();
-    assert!(
-        page.contains("Evidence Bundle") && page.contains("matrix"),
-        "{page}"
-    );
+    for part in [
+        "Evidence Bundle",
+        "matrix",
+        "?check=1#verify",
+        "?format=markdown",
+        "<dt>Report</dt>",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let checked = rig.ask("GET", &format!("{}?check=1", path("report_page")));
+    let checked = checked.header("Accept", "text/html").send().expect(200);
+    assert!(checked.text().contains("class=\"pass\""), "{checked:?}");
     assert!(
         rig.get(&path("pdf_url"))
             .expect(200)
@@ -540,6 +552,27 @@ fn a_bundle_is_read_compared_sold_and_kept() {
     // After its days it is gone.
     rig.pass(31 * 86_400);
     rig.get(&path("report_url")).refused(410, "report_expired");
+}
+
+/// A cached page bore the time of the sale.
+#[test]
+fn a_bundle_says_when_each_source_was_fetched() {
+    let rig = rig();
+    let ask = bundle(&rig, &json!([FERRY, OTHER]));
+    let [first, again] = [0, 600].map(|seconds| {
+        rig.pass(seconds);
+        pay(&rig, &Wallet::new(), &ask).expect(200).json()
+    });
+    assert_ne!(first["created_at"], again["created_at"]);
+    for report in [&first, &again] {
+        let fetched_at = &first["sources"][0]["fetched_at"];
+        assert_eq!(&report["sources"][0]["fetched_at"], fetched_at);
+        assert_eq!(&report["source_hashes"][0]["fetched_at"], fetched_at);
+        assert_eq!(
+            &report["reports"][0]["source_profile"]["retrieved_at"],
+            fetched_at
+        );
+    }
 }
 
 #[test]

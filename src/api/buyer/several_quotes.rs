@@ -17,6 +17,8 @@ use crate::http::{Call, Reply};
 
 /// The parameter that lists pages.
 const LIST: &str = "target_urls";
+/// What the body of a check calls them.
+const SOURCES: &str = "sources";
 /// The parameter that counts texts of the buyer's own.
 const TEXTS: &str = "texts";
 
@@ -51,7 +53,12 @@ fn request_in_query(app: &App, call: &Call, product: Product) -> Result<SeveralR
         Product::Check => texts(call, product.quantity_max())?,
         _ => 0,
     };
-    let lists: Vec<_> = call.query.all(LIST).collect();
+    let names: &[&str] = match product {
+        Product::Check => &[LIST, SOURCES],
+        _ => &[LIST],
+    };
+    let lists = names.iter().flat_map(|name| call.query.all(name));
+    let lists: Vec<_> = lists.collect();
     let mut listed = Listed::in_texts(lists.iter().map(|list| &**list));
     if listed.is_empty() && texts == 0 {
         query::check_names_target(app, call, LIST)?;
