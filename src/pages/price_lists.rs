@@ -107,7 +107,7 @@ fn how_fresh(tier: Tier) -> String {
         CachePolicy::UpTo { .. } => {
             format!("A copy up to {minutes} minutes old, otherwise fetched")
         }
-        CachePolicy::Bypass => "Current page; always fetched".to_owned(),
+        CachePolicy::Bypass => "Current page; always fetched, except our sample page".to_owned(),
     }
 }
 

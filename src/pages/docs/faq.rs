@@ -108,7 +108,7 @@ fn pages() -> Vec<Question> {
                 "Yes, if this service has a browser; a quote says so. With the tiers " strong { "fresh" } " and "
                 strong { "deep" } ", a page with little or no text in its HTML is opened in the browser, and you get the rendered text if there "
                 "is more of it. The response then has " code { "rendered" } ". Send " code { "\"render\": \"never\"" } " or "
-                code { "\"always\"" } " to decide it yourself. A render that fails costs nothing."
+                code { "\"always\"" } " to decide it yourself. A render has no extra charge, whether it works or fails."
             } },
         ),
         (
