@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::api::operator::Search;
+use crate::domain::figures::label_words;
 use crate::domain::payment::state_in_words;
 use crate::domain::time::UnixSeconds;
 use crate::http::Call;
@@ -30,6 +31,14 @@ pub(super) fn text(value: &Value, name: &str) -> Cell {
 pub(super) fn words(value: &Value, name: &str) -> Cell {
     match text(value, name) {
         Cell::Text(text) => Cell::Text(text.replace('_', " ")),
+        other => other,
+    }
+}
+
+/// The label of a decision in a reader's words.
+pub(super) fn label(value: &Value, name: &str) -> Cell {
+    match text(value, name) {
+        Cell::Text(text) => Cell::Text(label_words(&text)),
         other => other,
     }
 }
