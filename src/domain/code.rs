@@ -43,7 +43,7 @@ codes! {
     InvalidTarget "invalid_target" false "The target is not a URL that can be fetched." "Send an absolute http or https URL.";
     TargetBlocked "target_blocked" false "The target is private, reserved, our own or blocked by the operator." "Use a page on the public web.";
     PortNotAllowed "port_not_allowed" false "Only ports 80 and 443 are allowed." "Use the site's standard port.";
-    DnsFailed "dns_failed" false "The target's host name has no usable address." "Check the host name.";
+    DnsFailed "dns_failed" false "The target's host name has no usable address." "Check the spelling of the host name.";
     RedirectBlocked "redirect_blocked" false "The page redirects to an address that is not allowed." "Use the final page directly, if it is public.";
     TooManyRedirects "too_many_redirects" false "The page redirects too often or in a loop." "Use the final page directly.";
     UpstreamRefused "upstream_refused" false "The target returned an error, or its certificate is invalid." "Check the page in a browser; pages behind a login cannot be fetched.";
@@ -93,7 +93,7 @@ codes! {
     LinkExpired "link_expired" false "The link is older than 30 days or invalid." "Use the page that the payment provider sent you to; /proof-pack/bundle/recover sends a new link if this service sends e-mail.";
     NoMail "no_mail" false "This service sends no e-mail, and links to orders are only sent by e-mail." "Use the link from the payment page, or contact the operator at /contact.";
     InvalidSignature "invalid_signature" false "The event's signature is invalid or too old." "Check the webhook's signing secret, and the clocks on both sides.";
-    WebhookNotTaken "webhook_not_taken" true "This service does not accept payment provider events." "Set bundles.webhook_secrets; the provider sends the event again.";
+    WebhookNotTaken "webhook_not_taken" true "This service does not accept payment provider events." "The operator has to set bundles.webhook_secrets. Send the event again after that.";
     Conflict "conflict" true "The same payment, payment id or credit is being used by another request." "Wait and repeat the same request.";
     PaymentIdentifierUsed "payment_identifier_used" false "The payment identifier belongs to another of your purchases." "Send a new identifier with each purchase; this payment was not used.";
     RateLimited "rate_limited" true "Too many requests in a period, or too many at the same time." "Wait as long as Retry-After says; a payment in the request was not used.";

@@ -47,10 +47,9 @@ pub(in crate::cli) fn of(reply: &SellerReply) -> String {
         line.push_str(&format!(": {shown}"));
     }
     // Most messages do not say it, and some do.
-    if !is_unknown
-        && error["charged"] == false
-        && !shown.to_lowercase().contains("nothing was charged")
-    {
+    let said = shown.to_lowercase();
+    let says_so = said.contains("nothing was charged") || said.contains("was not used");
+    if !is_unknown && error["charged"] == false && !says_so {
         // A list of mistakes ends without a full stop.
         if mistakes.is_some() {
             line.push('.');
@@ -85,6 +84,7 @@ fn shortened(text: &str, characters_max: usize) -> String {
 fn mistakes(detail: &Value) -> Option<String> {
     let mistakes = detail.as_array()?.iter().filter_map(|mistake| {
         let message = mistake["msg"].as_str()?;
+        let message = message.strip_prefix("Value error, ").unwrap_or(message);
         let place = mistake["loc"].as_array().into_iter().flatten();
         let place: Vec<String> = place
             .map(|part| match part {
@@ -122,8 +122,12 @@ mod tests {
             "the seller returned 400 (no): No. Ask again. Nothing was charged.",
         );
         check(
-            r#"{"detail":[{"msg":"Input should be a valid URL"}]}"#,
-            "the seller returned 400: Input should be a valid URL",
+            r#"{"detail":[{"msg":"Value error, write it once"}]}"#,
+            "the seller returned 400: write it once",
+        );
+        check(
+            r#"{"error":{"message":"It was not used.","next_step":"Try again.","charged":false}}"#,
+            "the seller returned 400: It was not used. Try again.",
         );
         check(
             r#"{"error":{"code":"validation_failed","message":"The request is invalid.",

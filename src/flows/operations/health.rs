@@ -34,21 +34,19 @@ impl From<NotSelling> for Refusal {
         let (code, message) = match reason {
             NotSelling::Stopping => (
                 Code::Overloaded,
-                "The service is restarting. The payment was not used: repeat the same request.",
+                "The service is restarting. The payment was not used.",
             ),
             NotSelling::Paused => (
                 Code::Paused,
-                "The operator has paused sales for the moment. Nothing was charged and no payment was used: come back \
-                 later.",
+                "The operator has paused sales for the moment. Nothing was charged and no payment was used.",
             ),
             NotSelling::StoreDown | NotSelling::DiskLow => (
                 Code::Overloaded,
-                "The service cannot record sales at the moment. The payment was not used: try again later.",
+                "The service cannot record sales at the moment. The payment was not used.",
             ),
             NotSelling::ReportsFull => (
                 Code::Overloaded,
-                "There is no room for another report at the moment. The payment was not used: try again later, or buy \
-                 the page alone.",
+                "There is no room for another report at the moment. The payment was not used; the page alone can be bought.",
             ),
         };
         Refusal::new(code, message)

@@ -186,7 +186,7 @@ async fn look_up(
     let hash = proof.transaction;
     let written = chain.written(hash, app.now()).await.map_err(|error| {
         tracing::warn!(error = %error, transaction = %hash, "transfer lookup failed");
-        let message = "The transfer could not be looked up right now. It was not used: repeat the same request.";
+        let message = "The transfer could not be looked up right now. It was not used.";
         Refusal::new(Code::NetworkUnavailable, message)
     })?;
     let (since, logs) = match written {
@@ -194,8 +194,7 @@ async fn look_up(
         Written::Missing => return Err(Refusal::of(Code::PaymentHashUnconfirmed)),
         Written::Shallow { confirmations } => {
             let message = format!(
-                "The transaction has {confirmations} confirmations and needs {}. It was not used: repeat the \
-                 same request in a few seconds.",
+                "The transaction has {confirmations} confirmations and needs {}. It was not used.",
                 app.config
                     .chain
                     .as_ref()

@@ -49,7 +49,7 @@ impl Verified {
             }
             Err(error) => {
                 tracing::error!(error = %error, "facilitator could not verify a payment");
-                let message = "The payment could not be verified right now. It was not used: repeat the same request.";
+                let message = "The payment could not be verified right now. It was not used.";
                 return Err(Refusal::new(Code::NetworkUnavailable, message));
             }
         }

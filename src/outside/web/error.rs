@@ -215,9 +215,7 @@ impl fmt::Display for FetchError {
             FetchError::OwnHost => {
                 f.write_str("The target's host is one that this service does not read")
             }
-            FetchError::NameNotFound => {
-                f.write_str("The target's host name was not found; check its spelling")
-            }
+            FetchError::NameNotFound => f.write_str("The target's host name was not found"),
             FetchError::LookupFailed => f.write_str(
                 "The target's name servers failed to answer for its host name; try again later",
             ),
