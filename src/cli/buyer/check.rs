@@ -132,10 +132,8 @@ impl Read {
 /// The report for a terminal: what to correct, then every claim, without line ends. `names` are the sources as they were
 /// given.
 pub(in crate::cli) fn lines(report: &CheckReport, names: &[String]) -> Vec<String> {
-    let score = report
-        .score
-        .map_or_else(|| "none".to_owned(), |score| format!("{score:.2}"));
-    let mut lines = vec![format!("score {score}. {}", report.summary)];
+    let score = report.score.map(|score| format!("score {score:.2}. "));
+    let mut lines = vec![score.unwrap_or_default() + &report.summary];
     if report.truncated {
         lines.push("The text was not checked to its end.".to_owned());
     }

@@ -155,13 +155,19 @@ pub(in crate::cli) fn line(path: &Path, verified: &Verified) -> String {
         None => "a data file, not a backup".to_owned(),
     };
     format!(
-        "{} is verified: {taken}, schema {}, {}, {} payments, {} reports.",
+        "{} is verified: {taken}, schema {}, {}, {}, {}.",
         path.display(),
         verified.schema,
         size(verified.bytes),
-        rows("payment-places-1") + rows("payments-1"),
-        rows("reports-1")
+        counted(rows("payment-places-1") + rows("payments-1"), "payment"),
+        counted(rows("reports-1"), "report")
     )
+}
+
+/// `1 payment`, `2 payments`.
+fn counted(count: u64, one: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {one}{ending}")
 }
 
 /// A new file, named by this second or, where that name is taken, by the next.
