@@ -122,7 +122,7 @@ pub(super) fn frame(page: &Layout<'_>, styles: &[&str], content: &Markup) -> Str
     let body = html! {
         @if page.site.facilitator == FacilitatorMode::Sandbox { (sandbox_notice()) }
         @if page.site.is_paused { (pause_notice()) }
-        (header(page.path))
+        (header(page))
         (content)
         (footer(page))
     };
@@ -201,13 +201,15 @@ fn pause_notice() -> Markup {
     }
 }
 
-fn header(current: &str) -> Markup {
+fn header(page: &Layout<'_>) -> Markup {
+    // Errors and alternates bear the address of another page.
+    let current = (!page.noindex).then_some(page.path);
     html! {
         header.site-head { .wrap {
             (brand())
             nav.site-nav aria-label="Main" { ul {
                 @for (label, path) in NAVIGATION {
-                    li { a href=(path) aria-current=[(path == current).then_some("page")] { (label) } }
+                    li { a href=(path) aria-current=[(Some(path) == current).then_some("page")] { (label) } }
                 }
             } }
         } }
