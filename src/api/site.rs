@@ -58,7 +58,8 @@ pub async fn quickstart(app: Shared, call: Call) -> Reply {
 
 pub async fn paid_test(app: Shared, call: Call) -> Reply {
     constant(&app, &call, |app, site| {
-        let tier = Tier::default();
+        // The cheapest one that delivers the sample page.
+        let tier = Tier::Starter;
         let body = challenge::unpaid(app, Level::Tier(tier).into()).body;
         let challenge_json = String::from_utf8_lossy(&body);
         pages::buyer::paid_test::page(&pages::buyer::paid_test::PaidTestView {
