@@ -50,6 +50,21 @@ impl RateClass {
         }
     }
 
+    /// What is counted, for the operator.
+    pub fn about(self) -> &'static str {
+        match self {
+            RateClass::Free => "pages and documents",
+            RateClass::Probe => "prices asked for with GET or HEAD",
+            RateClass::Unpaid => "paid operations without a payment",
+            RateClass::Quote => "quotes and previews",
+            RateClass::Lead => "requests to you, and ways to a payment link",
+            RateClass::Sale => "new payments",
+            RateClass::Credit => "retry credits",
+            RateClass::Login => "sign-ins to the console",
+            RateClass::Recovery => "lost deliveries asked for again",
+        }
+    }
+
     /// The class before the handler runs. A paid operation without payment, or a retry without credit, returns the price.
     /// With one, the flow counts it, because only the flow knows whether the payment is already on record: rate limits never
     /// block delivery of what may be paid.

@@ -73,7 +73,9 @@ pub(super) fn numbers(numbers: &[Number]) -> Markup {
                 span.value { (number.value) @if !number.unit.is_empty() { " " small { (number.unit) } } }
                 span.note-line {
                     (number.note)
-                    @if let Some((text, tone)) = &number.change { " " span class={ "change " (super::class(*tone)) } { (text) } }
+                    @if let Some((text, tone)) = &number.change {
+                        " " span class={ "change " (super::class(*tone)) } { (text) } " against the 7 days before"
+                    }
                 }
             }
         } } }

@@ -76,7 +76,7 @@ pub(super) async fn limits(
 /// The rate limits per client, and per domain for free requests.
 fn quotas(app: &App) -> Block {
     let quotas = app.reloaded().limits.quotas;
-    let row = |name: &'static str, quota: u64| {
+    let row = |name: &'static str, about: &str, quota: u64| {
         let quota = match quota {
             0 => "no limit".to_owned(),
             quota => grouped(quota),
@@ -84,15 +84,20 @@ fn quotas(app: &App) -> Block {
         let refused = app.metrics.limited.get([name]);
         vec![
             Cell::Text(name.to_owned()),
+            Cell::Text(about.to_owned()),
             Cell::Number(quota),
             Cell::Number(refused.to_string()),
         ]
     };
-    let clients = RateClass::ALL.map(|class| row(class.name(), quotas.of(class)));
-    let rows = clients.into_iter().chain([row(OF_DOMAIN, quotas.domain)]);
+    let clients = RateClass::ALL.map(|class| row(class.name(), class.about(), quotas.of(class)));
+    let rows = clients.into_iter().chain([row(
+        OF_DOMAIN,
+        "free requests for pages of one domain",
+        quotas.domain,
+    )]);
     Block::Table {
         caption: "Rate limits per client or domain",
-        head: vec!["Limit", "Per minute", "Refused since start"],
+        head: vec!["Limit", "Counts", "Per minute", "Refused since start"],
         rows: rows.collect(),
         empty: "",
     }

@@ -186,7 +186,10 @@ fn responses(app: &Shared) -> Block {
     routes.truncate(ROUTES_SHOWN_MAX);
     let row = |((path, method), (requests, errors)): ((&str, &str), (Requests, u64))| {
         vec![
-            Cell::Text(format!("{method} {path}")),
+            Cell::Text(match path {
+                "-" => format!("{method} of unknown addresses"),
+                path => format!("{method} {path}"),
+            }),
             Cell::Number(requests.count.to_string()),
             Cell::Bar {
                 text: percent(errors, requests.count),
