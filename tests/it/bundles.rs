@@ -844,3 +844,41 @@ fn directories_find_the_quote() {
         "{llms}"
     );
 }
+
+/// People were promised a payment link where there is none, and then shown a form without a word.
+#[test]
+fn only_a_configured_payment_link_is_promised() {
+    let page = |rig: &Rig, path: &str| browser(rig.ask("GET", path)).send().expect(200).text();
+    let (linked, without) = (with_links(), Rig::start());
+    for path in ["/", "/pricing", "/proof-pack/bundle", "/terms", "/llms.txt"] {
+        let [linked, without] = [&linked, &without].map(|rig| page(rig, path));
+        assert!(
+            linked.contains("through a payment link"),
+            "{path}: {linked}"
+        );
+        assert!(!without.contains("a payment link"), "{path}: {without}");
+        assert!(without.contains("on request"), "{path}: {without}");
+    }
+    let form = page(&without, "/proof-pack/request?bundle=scout");
+    assert!(form.contains("This service has no payment link."), "{form}");
+}
+
+/// A bundle of one source was quoted as if it could be bought like any other.
+#[test]
+fn the_quote_of_one_source_leads_to_a_proof_pack() {
+    let rig = Rig::start();
+    let quoted = |listed: &str| {
+        let ask = rig
+            .post("/proof-pack/bundle/quote")
+            .header("Content-Type", "application/x-www-form-urlencoded")
+            .body(query(&[("target_urls", listed)]));
+        browser(ask).send().expect(200).text()
+    };
+    const ADVICE: &str = "Over x402 a bundle has at least 2 sources.";
+    let one = quoted(ARTICLE);
+    assert!(
+        one.contains(ADVICE) && one.contains("/proof-pack/quote?target_url="),
+        "{one}"
+    );
+    assert!(!quoted(&pages(2)).contains(ADVICE));
+}
