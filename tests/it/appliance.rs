@@ -64,7 +64,7 @@ fn a_backup_made_between_sales_brings_everything_back() {
         until("sales are made", || sales.load(Ordering::Relaxed) > 2);
         let said = operate(&rig, &["backup", &text(&backup)]).expect(0).out;
         assert!(
-            said.contains("is verified: taken at") && said.contains("1 reports"),
+            said.contains("is verified: taken at") && said.contains("1 report."),
             "{said}"
         );
         let at_backup = sales.load(Ordering::Relaxed);
@@ -199,7 +199,7 @@ fn a_backup_is_restored_where_no_folder_is() {
     let new = [("data_file", &*file), ("socket", &*socket)];
     let mut restore = program_with(rig.resolved(), &new);
     let said = Finished::of(restore.args(["restore", &text(&backup)])).expect(0);
-    assert!(said.out.contains("1 reports"), "{said:#?}");
+    assert!(said.out.contains("1 report."), "{said:#?}");
     let mode = std::fs::metadata(&folder)
         .expect("made")
         .permissions()
@@ -277,7 +277,7 @@ fn files_that_are_not_sound_are_refused_and_left_alone() {
         (
             "foreign",
             b"%PDF-1.7 or anything else".repeat(400),
-            "cannot be used",
+            "of context402 and",
         ),
         (
             "truncated",
