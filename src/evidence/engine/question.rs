@@ -204,15 +204,21 @@ impl Question {
         }
     }
 
-    /// The word that asks, and the position after it.
+    /// The word that asks, and the position after it. A question that begins with an auxiliary asks for yes or no, whatever
+    /// such words stand in it: "Is it valid when used at sea?", but not "Do you know when it opens?"
     fn question_word(&self) -> Option<(&'static str, usize)> {
         const WORDS: &[&str] = &[
             "who", "whom", "whose", "when", "where", "why", "how", "what", "which",
         ];
+        let begins = self.forms().next();
+        let asks_yes = begins.is_some_and(|form| form.is(does::AUXILIARY));
         for (at, form) in self.forms().enumerate() {
             let Some(word) = WORDS.iter().find(|word| **word == &*form.low) else {
                 continue;
             };
+            if asks_yes && !self.is_led_by_knowing(at) {
+                continue;
+            }
             let next = self
                 .tokens
                 .get(at + 1)
@@ -226,6 +232,16 @@ impl Question {
             });
         }
         None
+    }
+
+    /// Whether a verb of knowing or telling stands before a place: "Do you know when", "Can you tell me which".
+    fn is_led_by_knowing(&self, at: usize) -> bool {
+        const KNOWING: [&str; 8] = [
+            "know", "tell", "say", "state", "explain", "specify", "mention", "show",
+        ];
+        let word = |by: usize| at.checked_sub(by).map_or("", |at| &*self.form(at).low);
+        let by = 1 + usize::from(matches!(word(1), "me" | "us" | "exactly" | "in"));
+        KNOWING.contains(&word(by))
     }
 
     fn head_noun(&self, from: usize) -> Vec<u32> {
@@ -327,6 +343,18 @@ mod tests {
         check("What is a monad?", Asked::What, &[]);
         check("Does it rain?", Asked::YesNo, &[]);
         check("Rain falls.", Asked::Claim, &[]);
+        // A word that asks inside a question for yes or no.
+        for text in [
+            "Is the warranty valid when it is used at sea?",
+            "Do I have to pay when the item is faulty?",
+            "Is there a place where I can park?",
+            "Can guests who smoke stay here?",
+        ] {
+            check(text, Asked::YesNo, &[]);
+        }
+        check("Do you know when it opens?", Asked::When, &[]);
+        check("Can you tell me who wrote it?", Asked::Who, &[]);
+        check("Does the page say where it is?", Asked::Where, &[]);
     }
 
     /// Every question on a German page was read as one for a thing: "Sind Hunde erlaubt?" was answered by what forbids them.
