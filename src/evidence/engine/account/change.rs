@@ -2,6 +2,7 @@
 //! say opposite things with the same numbers.
 
 use super::quantities::{Kind, Quantity, quantities};
+use crate::evidence::Relation;
 
 /// What parts the value after a change from the one before it.
 const BESIDE: [&str; 9] = [
@@ -48,12 +49,13 @@ const FALLS: [&str; 12] = [
 
 /// The value before and the one after.
 #[derive(Clone, Debug)]
-struct Change {
-    old: Quantity,
-    new: Quantity,
+pub(super) struct Change {
+    pub(super) old: Quantity,
+    pub(super) new: Quantity,
 }
 
-fn change(text: &str) -> Option<Change> {
+/// The first change in a text.
+pub(super) fn change(text: &str) -> Option<Change> {
     let found: Vec<Quantity> = (quantities(text).into_iter())
         .filter(|one| matches!(one.kind, Kind::Measured(_) | Kind::Count(_)))
         .collect();
@@ -101,11 +103,11 @@ fn is_one_kind(one: &Quantity, other: &Quantity) -> bool {
 
 /// Whether a claim has the values of a change in the other order than a passage, or calls a fall a rise.
 pub(crate) fn is_turned(claim: &str, passage: &str) -> bool {
-    let Some(claimed) = change(claim) else {
-        return false;
-    };
     let Some(stated) = change(passage) else {
         return false;
+    };
+    let Some(claimed) = change(claim) else {
+        return has_other_end(claim, passage, &stated);
     };
     let same = |one: &Quantity, other: &Quantity| {
         let (one, other) = (one.written * one.factor, other.written * other.factor);
@@ -130,9 +132,59 @@ pub(crate) fn is_turned(claim: &str, passage: &str) -> bool {
     is_other_order || is_same_order && is_misnamed
 }
 
+/// Whether the one value of a claim is where a change leads "to", and in the passage where it began, or the other way round.
+fn has_other_end(claim: &str, passage: &str, stated: &Change) -> bool {
+    let values = |text: &str| -> Vec<Quantity> {
+        let all = quantities(text).into_iter();
+        all.filter(|one| matches!(one.kind, Kind::Measured(_) | Kind::Count(_)))
+            .collect()
+    };
+    let is_same = |one: &Quantity, other: &Quantity| {
+        is_one_kind(one, other) && one.relation(other) == Relation::Same
+    };
+    let [asked] = &values(claim)[..] else {
+        return false;
+    };
+    let before = claim[..asked.range.start].trim_end_matches(|c: char| !c.is_alphanumeric());
+    let end = match before.rsplit(' ').next() {
+        Some("to") => &stated.old,
+        Some("from") => &stated.new,
+        _ => return false,
+    };
+    let found = values(passage);
+    let mut same = found.iter().filter(|one| is_same(asked, one));
+    // It may be a value of its own elsewhere in the passage.
+    is_same(asked, end)
+        && same.all(|one| one.range == end.range)
+        && !is_same(&stated.old, &stated.new)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_value_is_where_a_change_begins_or_ends() {
+        let check = |claim: &str, passage: &str, expected: bool| {
+            assert_eq!(is_turned(claim, passage), expected, "{claim} / {passage}");
+        };
+        let staff = "The number of staff increased from 60 to 80.";
+        check("Staff increased from 80 to 60.", staff, true);
+        check("Staff increased from 60 to 80.", staff, false);
+        check("Staff increased to 60.", staff, true);
+        check("Staff increased to 80.", staff, false);
+        check("Staff increased from 80.", staff, true);
+        let outlook = "The outlook was raised to €585–595 million from €570–590 million.";
+        check("The outlook was raised to €570–590 million.", outlook, true);
+        check(
+            "The outlook was raised to €585–595 million.",
+            outlook,
+            false,
+        );
+        check("The outlook was €570–590 million.", outlook, false);
+        let fare = "The fare went from £3 to £4; children pay up to £3.";
+        check("Children pay up to £3.", fare, false);
+    }
 
     #[test]
     fn a_change_has_a_direction() {

@@ -2,7 +2,7 @@
 
 use super::{Kind, Piece, Reader, is_content};
 use crate::evidence::engine::account::units::{Dimension, period, unit};
-use crate::evidence::reading::words::{known, number_of_word, scale};
+use crate::evidence::reading::words::{does, known, number_of_word, scale};
 
 impl Reader<'_> {
     /// The longest name of a unit that begins here: its dimension, its factor, the place behind it.
@@ -91,6 +91,7 @@ impl Reader<'_> {
         let mut upper = None;
         // 5 to 7, 5–7, 10 or 11.
         if matches!(self.low(end), "to" | "-" | "–" | "or")
+            && !(self.low(end) == "to" && self.is_of_a_change(at))
             && let Some((other, next)) = self.spelled(end + 1)
             && other > number
             && (self.low(end) != "or" || self.has_unit(next))
@@ -136,6 +137,24 @@ impl Reader<'_> {
             quantity.factor = factor;
         }
         end
+    }
+
+    /// "Rose from 60 to 80": two values, and no range between them.
+    fn is_of_a_change(&self, at: usize) -> bool {
+        /// "Increased by a fifth from".
+        const WORDS_BETWEEN: usize = 5;
+        let by = 1 + usize::from(self.currency_before(at).is_some());
+        let changes = |word: &str| {
+            known().flags(word) & (does::UP | does::DOWN) != 0
+                || matches!(
+                    word,
+                    "changed" | "changes" | "went" | "goes" | "moved" | "cut" | "lifted"
+                )
+        };
+        self.back(at, by) == "from"
+            && (by + 1..=by + WORDS_BETWEEN)
+                .take_while(|by| self.back(at, *by).starts_with(char::is_alphanumeric))
+                .any(|by| changes(self.back(at, by)))
     }
 
     /// "Within a day", "lasts a whole day": the length of one, and the place behind it. "A day" behind an amount is what it is
