@@ -379,6 +379,14 @@ fn split(text: &str, clause: Range<usize>, clauses: &mut Vec<Clause>) {
         let next = rest.first().map_or(String::new(), |word| bare(word));
         let asks = QUESTION_WORDS.contains(&next.as_str());
         let has_verb = (0..rest.len().min(5)).any(|at| is_main_verb(rest, at));
+        // "Is the show Ink and Empire included?": a name of two words, before a participle or in a question.
+        let is_in_a_name = is_capital(words[at - 1])
+            && is_capital(words[at + 1..].first().copied().unwrap_or_default());
+        let is_participle = !(0..rest.len().min(5)).any(|at| is_finite(&bare(rest[at])));
+        let asks_yes = known().flags(&bare(words[0])) & does::AUXILIARY != 0;
+        if is_in_a_name && (is_participle || asks_yes) {
+            continue;
+        }
         let enough =
             rest.iter().filter(|word| is_content(word)).count() >= if asks { 1 } else { 2 };
         if !(enough && (asks || (has_verb && !hangs(rest)))) {
@@ -408,6 +416,11 @@ fn hangs(rest: &[&str]) -> bool {
         bare(rest[at]) == "be" && !is_led
     });
     is_infinitive || (first.len() > 5 && first.ends_with("ing") && !is_finite)
+}
+
+fn is_capital(word: &str) -> bool {
+    let name = word.trim_start_matches(|c: char| !c.is_alphanumeric());
+    name.starts_with(char::is_uppercase) && !word.ends_with(',')
 }
 
 fn is_whole(words: &[&str], subject: &[&str]) -> bool {
