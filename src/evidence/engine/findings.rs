@@ -8,7 +8,7 @@ use super::account::Compared;
 use super::asked_value::asked_value;
 use super::question::{Asked, Question};
 use super::ranked::Ranked;
-use super::reservations::{is_conditional, is_hedged};
+use super::reservations::{is_conditional, is_hedged, is_of_what_can_be, says_what_may_be_done};
 use super::tabled::TableRow;
 use super::verdict::Judgement;
 use crate::evidence::reading::language::Language;
@@ -102,7 +102,7 @@ pub(crate) fn check(
     check.answer = answer(page, question, whole);
     check.missing = missing(&check, whole, &units);
     check.support_score = rounded(check.support_score);
-    add_notes(&mut check, page, whole, &units);
+    add_notes(&mut check, page, (question, whole), &units);
     check
 }
 
@@ -332,12 +332,18 @@ fn missing(check: &Check, judgement: &Judgement, units: &[usize]) -> Vec<String>
             // Two letters of Japanese with the ending of one word are no word.
             || low.chars().any(|c| matches!(c, '\u{3041}'..='\u{309f}'))
     };
+    // What is supported is said in other words, unless these words are a name or a number.
+    let is_in_other_words = |written: &str| {
+        let is_value = written.contains(|c: char| c.is_uppercase() || c.is_ascii_digit());
+        check.label == Label::Supported && !is_value
+    };
     let is_carried = |term: usize| cited().any(|candidate| candidate.has(term));
     let terms = judgement.terms.iter().enumerate();
     terms
         .filter(|(number, (written, tells))| {
             *tells
                 && !is_small(written)
+                && !is_in_other_words(written)
                 && !is_carried(*number)
                 && !is_asked_for(written)
                 && !is_of_number(written)
@@ -430,7 +436,12 @@ fn asked_cell(page: &Page<'_>, question: &str, unit: usize) -> Option<Range<usiz
     Some(start..start + cell.len())
 }
 
-fn add_notes(check: &mut Check, page: &Page<'_>, whole: &Judgement, units: &[usize]) {
+fn add_notes(
+    check: &mut Check,
+    page: &Page<'_>,
+    (question, whole): (&str, &Judgement),
+    units: &[usize],
+) {
     let text = |range: &Range<usize>| &page.text[range.clone()];
     let mut notes = Vec::new();
     let mut note = |kind: NoteKind, finding: Option<usize>| notes.push(Note { kind, finding });
@@ -464,7 +475,10 @@ fn add_notes(check: &mut Check, page: &Page<'_>, whole: &Judgement, units: &[usi
         );
     }
     if let Some(best) = check.findings.first() {
-        if is_hedged(text(&best.range), &whole.terms) {
+        // A claim of what may be is not in doubt for a "may".
+        let is_alike = is_of_what_can_be(question) && says_what_may_be_done(text(&best.range));
+        let is_verbatim = whole.account.signals.verbatim > 0.0;
+        if is_hedged(text(&best.range), &whole.terms) && !is_alike && !is_verbatim {
             note(NoteKind::Hedged, Some(0));
         }
         if is_conditional(text(&best.range)) {

@@ -67,6 +67,33 @@ pub(crate) fn is_hedged(text: &str, terms: &[(String, bool)]) -> bool {
     })
 }
 
+/// Whether a claim says itself only what can or may be.
+pub(crate) fn is_of_what_can_be(claim: &str) -> bool {
+    const CAN: [&str; 6] = ["can", "could", "may", "might", "possible", "allowed"];
+    let words = lower_words(claim);
+    words.iter().any(|word| CAN.contains(&word.as_str()))
+}
+
+/// Whether a sentence says by each "may" what may be done: "Items may be returned". That establishes that they can be.
+pub(crate) fn says_what_may_be_done(text: &str) -> bool {
+    let words: Vec<String> = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect();
+    let hedges = |word: &String| HEDGES.contains(&word.as_str());
+    let is_participle = |word: &String| word.ends_with("ed") || known().is_irregular(word);
+    let is_done = |at: usize| {
+        let behind = &words[at + 1..];
+        let behind = behind
+            .strip_prefix(&["only".to_owned()][..])
+            .unwrap_or(behind);
+        words[at] == "may" && matches!(behind, [be, next, ..] if be == "be" && is_participle(next))
+    };
+    let mut guesses = (0..words.len()).filter(|at| hedges(&words[*at])).peekable();
+    guesses.peek().is_some() && guesses.all(is_done)
+}
+
 /// Whether the "may" of a sentence allows or forbids, where others guess: "Members may bring a guest", "No bag may weigh more
 /// than 32 kg", "You may cancel". Of one person or company, or before a verb of what happens, it guesses.
 fn permits(words: &[String]) -> bool {
@@ -291,6 +318,21 @@ mod tests {
         check("Sales may continue to fall", false);
         check("Patients may experience pain", false);
         check("No date is set", false);
+    }
+
+    #[test]
+    fn what_may_be_done_can_be() {
+        assert!(says_what_may_be_done(
+            "Items may be returned within 45 days."
+        ));
+        assert!(says_what_may_be_done("Bikes may only be taken off-peak."));
+        assert!(!says_what_may_be_done("Items may be faulty."));
+        assert!(!says_what_may_be_done(
+            "Items may be returned and could be lost."
+        ));
+        assert!(!says_what_may_be_done("Open in May."));
+        assert!(is_of_what_can_be("Can I return it?"));
+        assert!(!is_of_what_can_be("Items are returned."));
     }
 
     #[test]

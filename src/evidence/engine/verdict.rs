@@ -13,7 +13,10 @@ use super::model::Model;
 use super::passage::statement;
 use super::question::{Asked, Question};
 use super::ranked::{Doubts, Ranked};
-use super::reservations::{is_hedged, is_left_open, is_withdrawn, says_what_is_open};
+use super::reservations::{
+    is_hedged, is_left_open, is_of_what_can_be, is_withdrawn, says_what_is_open,
+    says_what_may_be_done,
+};
 use super::signals::{Account, WHOLLY, stands_verbatim};
 use super::similarity::{compared, similarities};
 use super::summary::decisive;
@@ -290,7 +293,9 @@ impl Judge<'_> {
             }
             Label::Supported | Label::PartiallySupported if is_question => Label::Weak,
             Label::Supported
-                if is_hedged(text, &judgement.terms) && best.candidate.features.hedgeq == 0.0 =>
+                if is_hedged(text, &judgement.terms)
+                    && best.candidate.features.hedgeq == 0.0
+                    && !(is_of_what_can_be(asked) && says_what_may_be_done(text)) =>
             {
                 Label::PartiallySupported
             }

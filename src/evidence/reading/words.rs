@@ -188,6 +188,11 @@ impl Words {
         stem(self.irregular.get(word).copied().unwrap_or(word))
     }
 
+    /// Whether a lower-case word is a form that no rule makes: "grew", "taken".
+    pub(crate) fn is_irregular(&self, word: &str) -> bool {
+        self.irregular.contains_key(word)
+    }
+
     pub(crate) fn is_common(&self, stem: &str) -> bool {
         self.common_stems.contains(stem)
     }
