@@ -3,8 +3,11 @@
 
 pub(crate) mod addresses;
 pub(crate) mod change;
+pub(crate) mod conjuncts;
+pub(crate) mod duties;
 pub(crate) mod nearest;
 mod order;
+pub(crate) mod other_unit;
 pub(crate) mod owners;
 pub(crate) mod places;
 pub(crate) mod qualifiers;

@@ -6,6 +6,9 @@ use std::borrow::Cow;
 use entailment::Verdict;
 
 use super::account::change::is_turned;
+use super::account::conjuncts::is_of_another_verb;
+use super::account::duties::is_other_duty;
+use super::account::other_unit::is_in_another_unit;
 use super::account::owners::is_of_another_owner;
 use super::account::places::counts_a_place;
 use super::account::qualifiers::{self, CLASSES_COUNT, classes};
@@ -168,7 +171,10 @@ impl Account {
             && denying_heading(page, unit).is_some()
             && !denies(question);
         let is_anothers = as_claim
-            && (counts_a_place(question, &texts.join("\n"))
+            && (is_other_duty(question, &own)
+                || is_of_another_verb(question, &own)
+                || is_in_another_unit(&account.compared, &own)
+                || counts_a_place(question, &texts.join("\n"))
                 || page.blocks.json.is_none() && is_of_another_owner(question, &texts));
         let is_elsewhere =
             is_denied_above || is_anothers || is_elsewhere(page, question, (unit, &own), as_claim);

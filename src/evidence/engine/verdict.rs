@@ -446,10 +446,15 @@ impl Judgement {
     /// What the account finds contradicted is never plainly supported.
     fn is_vetoed(&self) -> bool {
         let signals = &self.account.signals;
-        // With all its words on other sides of its verb, a passage is no paraphrase.
-        let is_reordered = signals.cov_r >= WHOLE && signals.is_row == 0.0 && self.as_claim();
-        let is_turned = signals.exchanged > 0.0 || signals.swapped > 0.0 && is_reordered;
+        let is_turned = signals.exchanged > 0.0 || self.is_turned_round();
         signals.q_differs > 0.0 || is_turned || signals.elsewhere > 0.0
+    }
+
+    /// With all its words on other sides of its verb, a passage is no paraphrase.
+    fn is_turned_round(&self) -> bool {
+        let signals = &self.account.signals;
+        let is_whole = signals.cov_r >= WHOLE && signals.is_row == 0.0;
+        signals.swapped > 0.0 && is_whole && self.as_claim()
     }
 
     /// The best unit says the claim nearly word for word, and denies it by a negation, another number or an opposite; where
@@ -484,10 +489,11 @@ impl Judgement {
         self.account.signals.q_differs > 0.0 && self.ranked.first().is_some_and(is_other)
     }
 
-    /// It is said of something else, or with another number: not even partly so.
+    /// It is said of something else, with another number, or turned round: not even partly so.
     fn is_about_another(&self) -> bool {
         let signals = &self.account.signals;
-        signals.verbatim == 0.0 && (signals.elsewhere > 0.0 || self.has_other_number())
+        signals.verbatim == 0.0
+            && (signals.elsewhere > 0.0 || self.has_other_number() || self.is_turned_round())
     }
 
     /// The page itself says yes or no, in the unit at this rank.
