@@ -4,6 +4,7 @@
 pub(crate) mod addresses;
 pub(crate) mod change;
 pub(crate) mod conjuncts;
+mod derived;
 pub(crate) mod duties;
 pub(crate) mod nearest;
 mod order;
@@ -14,12 +15,13 @@ pub(crate) mod qualifiers;
 pub(crate) mod quantities;
 mod relation;
 pub(crate) mod roles;
-mod spans;
+pub(crate) mod spans;
 pub(crate) mod units;
 
 use crate::evidence::reading::text::{is_negation, lower_words};
 use crate::evidence::reading::words::known;
 use crate::evidence::{Order, Relation};
+use derived::derived;
 use nearest::{Passage, said_of};
 use quantities::{Kind, Quantity, quantities};
 use spans::{span_around, tells_an_end};
@@ -33,6 +35,8 @@ pub(crate) struct Compared {
     /// The passage, by its number, and the quantity in it.
     pub(crate) found: Option<(usize, Quantity)>,
     pub(crate) relation: Relation,
+    /// A difference between values of the passage; which of them is the greater one in the claim is not known.
+    pub(crate) is_computed: bool,
 }
 
 impl Compared {
@@ -114,6 +118,21 @@ pub(crate) fn compare(claim: &str, passages: &[&str]) -> Vec<Compared> {
     let both = agreeing.iter().zip(&of_others);
     let compared = asked.iter().zip(both).map(|(asked, (agreeing, of_other))| {
         let agreeing = of_other.or(*agreeing);
+        let computed = || {
+            let of = |at: usize| Some((at, derived(claim, asked, (passages[at], &found[at]))?));
+            (0..passages.len()).find_map(of)
+        };
+        if agreeing.is_none()
+            && let Some((at, (one, relation))) = computed()
+        {
+            return Compared {
+                written: claim[asked.range.clone()].to_owned(),
+                relation,
+                is_computed: one.is_none(),
+                found: one.map(|one| (at, one)),
+                asked: asked.clone(),
+            };
+        }
         let found = agreeing.map(|(at, one)| (at, one, asked.relation(one)));
         let found = found
             .or_else(|| within(asked))
@@ -124,6 +143,7 @@ pub(crate) fn compare(claim: &str, passages: &[&str]) -> Vec<Compared> {
             relation: found.map_or(Relation::NotFound, |(_, _, relation)| relation),
             found: found.map(|(at, one, _)| (at, one.clone())),
             asked: asked.clone(),
+            is_computed: false,
         }
     });
     compared.collect()

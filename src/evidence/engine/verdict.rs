@@ -447,7 +447,9 @@ impl Judgement {
     fn is_vetoed(&self) -> bool {
         let signals = &self.account.signals;
         let is_turned = signals.exchanged > 0.0 || self.is_turned_round();
-        signals.q_differs > 0.0 || is_turned || signals.elsewhere > 0.0
+        let mut compared = self.account.compared.iter();
+        let is_computed = compared.any(|one| one.is_computed);
+        signals.q_differs > 0.0 || is_computed || is_turned || signals.elsewhere > 0.0
     }
 
     /// With all its words on other sides of its verb, a passage is no paraphrase.
