@@ -1,12 +1,14 @@
 //! What the cells of a table's row say by the names of their row and column: whether they are another's than what is asked
 //! about, and what a sign says ("✓", "–").
 
+mod columns;
+
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::evidence::reading::json::Row;
 use crate::evidence::reading::page::{Page, Unit};
-use crate::evidence::reading::text::{cells, content, negates, number, plain, stem, words};
+use crate::evidence::reading::text::{cells, content, negates, number, plain, words};
 use crate::markdown::PassageKind;
 
 /// Rows of one table that are looked at, and the bytes of each: a page may be one table of long rows.
@@ -151,6 +153,7 @@ impl<'a> TableRow<'a> {
         self.is_another_row(&asked)
             || as_claim && self.is_another_column(question, &asked)
             || as_claim && self.is_value_of_another_row(question, &asked)
+            || as_claim && self.is_beyond_only(question, &asked)
             || self.is_denied(question, &asked)
             || !as_claim && self.has_it_as_what_is_asked(question, &asked)
     }
@@ -218,38 +221,6 @@ impl<'a> TableRow<'a> {
         })
     }
 
-    /// A number or name of what is asked stands in this row, and not in the column that is asked for.
-    fn is_another_column(&self, question: &str, asked: &BTreeSet<String>) -> bool {
-        let named = self.named(asked);
-        let telling = self.telling();
-        let labels: BTreeSet<String> = (self.header.iter())
-            .chain(self.cells.first())
-            .flat_map(|name| content(&plain(name)))
-            .collect();
-        let cells: Vec<BTreeSet<String>> = self
-            .cells
-            .iter()
-            .map(|cell| content(&plain(cell)))
-            .collect();
-        // A unit stands in every cell.
-        let is_of_all = |value: &String| cells[1..].iter().all(|cell| cell.contains(value));
-        let values: Vec<String> = values_of(question)
-            .into_iter()
-            .filter(|value| !labels.contains(value) && !is_of_all(value))
-            .collect();
-        let has = |column: usize| {
-            let cell = cells.get(column);
-            cell.is_some_and(|cell| values.iter().any(|value| cell.contains(value)))
-        };
-        let is_unnamed = |column: usize| {
-            let own = telling.get(column);
-            own.is_some_and(|words| words.is_disjoint(asked)) && !named.contains(&column)
-        };
-        !named.is_empty()
-            && !named.iter().any(|column| has(*column))
-            && (1..self.cells.len()).any(|column| is_unnamed(column) && has(column))
-    }
-
     /// The sign in the only column that is asked for says no.
     fn is_denied(&self, question: &str, asked: &BTreeSet<String>) -> bool {
         let [column] = self.named(asked)[..] else {
@@ -287,22 +258,12 @@ fn named_in(text: &str) -> BTreeSet<String> {
     named
 }
 
-/// Numbers, and words with a capital that do not begin the text.
-fn values_of(question: &str) -> Vec<String> {
-    let words = words(question);
-    let values = words.iter().enumerate().filter_map(|(at, word)| {
-        let is_name = at > 0 && word.text.starts_with(char::is_uppercase);
-        number(word.text).or_else(|| is_name.then(|| stem(word.text)))
-    });
-    values.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::evidence::Source;
 
-    fn is_of_another(table: &str, row: usize, question: &str) -> bool {
+    pub(super) fn is_of_another(table: &str, row: usize, question: &str) -> bool {
         let page = Page::of(&Source::of_text(table), &[]);
         let rows = (0..page.units.len()).filter_map(|unit| TableRow::of(&page, unit));
         let row = rows.into_iter().nth(row).expect("a row");
