@@ -10,6 +10,7 @@ pub(crate) use limited::follows_from_exception;
 
 use super::tabled::TableRow;
 use crate::evidence::reading::page::Page;
+use crate::evidence::reading::text::content;
 
 /// Whether a unit, whose statement is `own`, speaks of something else than what is asked. `as_claim`: what is asked is a claim,
 /// or a question for yes or no.
@@ -27,7 +28,20 @@ pub(crate) fn is_elsewhere(
         || as_claim
             && (limited::is_excepted(question, own)
                 || limited::is_narrowed(question, own)
+                || limited::is_sold_apart(question, own)
+                || is_priced_there(page, question, unit)
                 || limited::is_unlike(question, own))
+}
+
+/// Whether a claim says to be free what has a price in the very cell that is asked for.
+fn is_priced_there(page: &Page<'_>, question: &str, unit: usize) -> bool {
+    let cell = TableRow::of(page, unit).and_then(|row| {
+        let [column] = row.named(&content(question))[..] else {
+            return None;
+        };
+        row.cells.get(column).map(|cell| cell.clone().into_owned())
+    });
+    cell.is_some_and(|cell| limited::is_priced(question, &cell))
 }
 
 /// Whether a statement carries at most a part of a claim: it tells of another time by its verbs, of all only under a condition,

@@ -113,6 +113,44 @@ pub(super) fn is_priced(claim: &str, sentence: &str) -> bool {
         && quantities(sentence).iter().any(is_price)
 }
 
+/// Whether a claim says to be included what a sentence sells apart: "comes in the box" beside "is sold separately".
+pub(super) fn is_sold_apart(claim: &str, sentence: &str) -> bool {
+    const APART: [&str; 5] = [
+        "sold separately",
+        "available separately",
+        "ordered separately",
+        "bought separately",
+        "optional extra",
+    ];
+    const INCLUDED: [&str; 9] = [
+        "includ",
+        "comes with",
+        "come with",
+        "comes in",
+        "come in",
+        "in the box",
+        "supplied with",
+        "ships with",
+        "delivered with",
+    ];
+    let (said, told) = (claim.to_lowercase(), sentence.to_lowercase());
+    if !INCLUDED.iter().any(|words| said.contains(words)) || negates(claim) {
+        return false;
+    }
+    let mut claimed = content(claim);
+    claimed.retain(|word| !INCLUDED.iter().any(|words| words.contains(word.as_str())));
+    let is_apart =
+        |clause: &&str| APART.iter().any(|words| clause.contains(words)) && !negates(clause);
+    let clauses = || {
+        told.split([';', ',', '.'])
+            .flat_map(|clause| clause.split(" but "))
+    };
+    let shared = |clause: &str| content(clause).intersection(&claimed).count();
+    let apart = clauses().filter(is_apart).map(shared).max().unwrap_or(0);
+    let others = clauses().filter(|clause| !is_apart(clause)).map(shared);
+    apart > others.max().unwrap_or(0)
+}
+
 /// Whether a claim names what a sentence is "unlike": "Unlike in 2019, when we recalled the iron by order, this recall is
 /// voluntary."
 pub(super) fn is_unlike(claim: &str, sentence: &str) -> bool {
@@ -280,6 +318,20 @@ mod tests {
             "Is it open on Mondays?",
             "It is open daily except Tuesday."
         ));
+    }
+
+    #[test]
+    fn what_is_sold_apart_is_not_included() {
+        let kit = "A descaling kit is sold separately (£7.50).";
+        assert!(is_sold_apart("A descaling kit comes in the box.", kit));
+        assert!(is_sold_apart("Is a descaling kit included?", kit));
+        assert!(!is_sold_apart("No descaling kit is included.", kit));
+        assert!(!is_sold_apart("A descaling kit costs £7.50.", kit));
+        let lamp = "The bulb is included; the shade is sold separately.";
+        assert!(!is_sold_apart("The bulb is included.", lamp));
+        assert!(is_sold_apart("The shade is included.", lamp));
+        let case = "The case is included, not sold separately.";
+        assert!(!is_sold_apart("The case is included.", case));
     }
 
     #[test]
