@@ -232,6 +232,9 @@ impl<'a> Composition<'a> {
             Label::Weak if self.citations.is_empty() => {
                 "The source holds little that could establish anything.".to_owned()
             }
+            Label::Weak if self.seems_to_deny() => {
+                format!("The source does not establish this and seems to say otherwise: see {ids}.")
+            }
             Label::Weak => {
                 format!("The source touches on this without establishing it; nearest is {ids}.")
             }
@@ -268,6 +271,9 @@ impl<'a> Composition<'a> {
                     .join(" ")
             }
             Label::Weak if statements.is_empty() => "The source does not say.".to_owned(),
+            Label::Weak if self.seems_to_deny() => {
+                format!("The source seems to say otherwise. {statements}")
+            }
             Label::Weak => format!("The source does not clearly say. Nearest: {statements}"),
             Label::Unsupported => "The source does not say.".to_owned(),
             Label::Contradicted => format!("No, the source says otherwise. {statements}"),
@@ -417,6 +423,12 @@ impl<'a> Composition<'a> {
             .into_iter()
             .filter(|citation| !supports || citation.stance == Stance::Supports);
         shown.map(|citation| citation.id.clone()).collect()
+    }
+
+    /// Whether the nearest passage contradicts what it does not settle.
+    fn seems_to_deny(&self) -> bool {
+        let first = self.citations.first();
+        first.is_some_and(|citation| citation.stance == Stance::Contradicts)
     }
 
     /// A part or a term of the question that nothing carries.
