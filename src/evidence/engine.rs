@@ -32,3 +32,6 @@ pub(crate) mod verdict;
 
 #[cfg(test)]
 mod golden;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! What readers of the labels found wrong on pages of their own, asked of the whole engine: claims that a page does not state in
+//! nearly its words, beside true ones that stay supported.
+
+use crate::evidence::{Label, Source, check};
+
+#[track_caller]
+fn asked(text: &str, question: &str) -> Label {
+    check(&Source::of_text(text), question).label
+}
+
+#[track_caller]
+fn check_all(text: &str, false_ones: &[&str], true_ones: &[&str]) {
+    for claim in false_ones {
+        let label = asked(text, claim);
+        assert!(
+            !matches!(label, Label::Supported | Label::PartiallySupported),
+            "{claim} is {label:?}"
+        );
+    }
+    for claim in true_ones {
+        assert_eq!(asked(text, claim), Label::Supported, "{claim}");
+    }
+}
+
+/// "Did Marrow die in Kirkwall?" was answered with yes.
+#[test]
+fn a_place_belongs_to_its_verb() {
+    check_all(
+        "# Ada Venn\n\nVenn was born in Lagos and grew up in Leeds. Venn died in Montreal and was buried in Kirkwall.\n",
+        &["Did Venn die in Kirkwall?", "Venn was born in Leeds."],
+        &["Venn was born in Lagos.", "Venn died in Montreal."],
+    );
+}
+
+#[test]
+fn a_duty_is_no_choice() {
+    check_all(
+        "# Visits\n\nGroups of ten or more have to book two weeks in advance.\n",
+        &["Groups of ten or more don't need to book in advance."],
+        &["Groups of ten or more have to book in advance."],
+    );
+}
+
+#[test]
+fn words_stand_in_their_column() {
+    check_all(
+        "# Plans\n\n| | Free | Team | Business |\n|---|---|---|---|\n| Backups | – | Weekly | Daily |\n\
+         | API access | Read only | ✓ | ✓ |\n",
+        &[
+            "The Team plan has daily backups.",
+            "On the Free plan the API can be used for reading and writing.",
+        ],
+        &["The Team plan has weekly backups."],
+    );
+}
+
+#[test]
+fn what_is_sold_apart_is_not_in_the_box() {
+    check_all(
+        "# Kettle\n\nThe kettle comes with a base. A descaling kit is sold separately.\n",
+        &["A descaling kit comes in the box."],
+        &[
+            "A descaling kit is sold separately.",
+            "The kettle comes with a base.",
+        ],
+    );
+}
+
+#[test]
+fn a_change_has_two_ends() {
+    let results = "# Results\n\nThe number of staff increased from 60 to 80. The outlook was raised to €585–595 million from \
+                   €570–590 million.\n";
+    for claim in [
+        "The number of staff increased from 80 to 60.",
+        "The outlook was raised to €570–590 million.",
+    ] {
+        assert_ne!(asked(results, claim), Label::Supported, "{claim}");
+    }
+    let risen = asked(results, "The number of staff increased from 60 to 80.");
+    assert_eq!(risen, Label::Supported);
+}
+
+/// A word such as "when" inside it made a question for yes or no one for a time, which its passage answered.
+#[test]
+fn a_question_for_yes_is_not_answered_by_a_time() {
+    let warranty =
+        "# Warranty\n\nUse in cafés voids the warranty of the kettle. There is no car park.\n";
+    for question in [
+        "Is the warranty of the kettle valid when it is used in cafés?",
+        "Is there a place where I can park?",
+    ] {
+        assert_ne!(asked(warranty, question), Label::Supported, "{question}");
+    }
+}
+
+#[test]
+fn what_may_be_done_can_be_done() {
+    let returns = "# Returns\n\nUnused items may be returned within 45 days.\n";
+    let found = asked(returns, "Unused items can be returned within 45 days.");
+    assert_eq!(found, Label::Supported);
+}
+
+/// "£3 cheaper" was contradicted by the prices £30 and £27.
+#[test]
+fn a_difference_is_not_denied_by_its_values() {
+    let prices =
+        "# Prices\n\n| Ticket | At the desk | Online |\n|---|---|---|\n| Family | £30 | £27 |\n";
+    let found = asked(prices, "The family ticket is £3 cheaper online.");
+    assert_ne!(found, Label::Contradicted);
+    let at_the_desk = asked(
+        prices,
+        "A family saves three pounds by buying its ticket at the desk.",
+    );
+    assert_ne!(at_the_desk, Label::Supported);
+}
