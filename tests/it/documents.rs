@@ -53,7 +53,11 @@ fn each_document_may_be_kept_and_read_from_anywhere() {
 /// Every address of ours in a text.
 fn addresses(text: &str) -> BTreeSet<String> {
     let ends = |c: char| !c.is_ascii_alphanumeric() && !"/-_.#{}?=&%:".contains(c);
-    let found = text.split(BASE_URL).skip(1);
+    // A port of another address may begin as ours.
+    let found = text
+        .split(BASE_URL)
+        .skip(1)
+        .filter(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
     found
         .map(|rest| {
             let end = rest.find(ends).unwrap_or(rest.len());
