@@ -93,6 +93,6 @@ check('context402 buy --check pays for each source and prints what became of eac
 check('context402 buy --bundle pays and prints the report', async () => {
   const { gained, result } = await command(newPage(), newPage(), '--bundle', 'scout', '--question', CLAIM);
   assert.equal(result.code, 0, result.stderr);
-  assert.match(result.stdout, /decision +(partially )?supported/);
+  assert.match(result.stdout, /decision +(partly )?supported/);
   assert.equal(gained, SCOUT);
 });
