@@ -87,7 +87,7 @@ pub(super) fn what_to_install(site: &Site<'_>) -> Markup {
     }
 }
 
-/// Where the program is, for who runs a sandbox.
+/// Where to find the program, for people who run a sandbox.
 pub(super) fn program_here() -> Markup {
     html! {
         "If " code { "context402" } " is not in your " code { "PATH" } ", call it as you built it: "

@@ -10,8 +10,9 @@ use crate::outside::buyer::SellerReply;
 const SHOWN_CHARACTERS_MAX: usize = 200;
 /// The same for a response with a message.
 const EXPLAINED_CHARACTERS_MAX: usize = 1_000;
-/// In place of the seller's advice to repeat the same payment: `buy` signs anew each time. The seller does not settle a new
-/// payment for the same purchase while an earlier one is unknown, and gives what that one has bought.
+/// Replaces the seller's advice to repeat the same payment, because `buy` creates a new signature on each run. While the
+/// outcome of an earlier payment is unknown, the seller does not settle another one from the same payer for the same purchase.
+/// It answers with what the earlier one bought.
 const MAY_BE_CHARGED: &str = "You may have been charged. Run the same command again within a day: you are not charged twice.";
 
 /// What happened and what to do next, in the seller's words if available.
@@ -165,7 +166,7 @@ mod tests {
         check(&long, &format!("the seller returned 400: {shown}"));
     }
 
-    /// `buy` signs anew each time, so the seller's advice to repeat the same payment helps nobody.
+    /// `buy` creates a new signature on each run, so the advice to repeat the same payment cannot be followed.
     #[test]
     fn an_unknown_settlement_says_what_to_run() {
         let advice = "Do not sign again: repeat this request unchanged. ".repeat(9);

@@ -245,7 +245,7 @@ fn offers(view: &BundleView<'_>, quote: &Quoted<'_>) -> Markup {
     }
 }
 
-/// What a bundle of one source is not bought by, and what checks it.
+/// Says that x402 sells no bundle of one source, and links to the Proof Pack.
 pub(crate) fn one_source(target_urls: &[String], question: Option<&str>) -> Markup {
     html! {
         @if let [only] = target_urls {
