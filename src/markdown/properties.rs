@@ -80,14 +80,14 @@ fn says_value(text: &str, label: &str, value: &str) -> bool {
     match label {
         // With or without cents, its digits in groups or not.
         "Price" | "Salary" => {
-            let amounts = value
+            let mut amounts = value
                 .split(' ')
-                .filter(|part| part.starts_with(|c: char| c.is_ascii_digit()));
+                .filter(|part| part.starts_with(|c: char| c.is_ascii_digit()))
+                .peekable();
             // `£87.50` is as the page shows it.
-            if amounts.clone().next().is_none() {
+            if amounts.peek().is_none() {
                 return says(value);
             }
-            let mut amounts = amounts;
             amounts.all(|amount| {
                 let whole = amount
                     .split_once('.')

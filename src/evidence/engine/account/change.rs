@@ -54,11 +54,16 @@ pub(super) struct Change {
     pub(super) new: Quantity,
 }
 
+/// The quantities of a text that can rise and fall.
+fn values(text: &str) -> Vec<Quantity> {
+    let all = quantities(text).into_iter();
+    all.filter(|one| matches!(one.kind, Kind::Measured(_) | Kind::Count(_)))
+        .collect()
+}
+
 /// The first change in a text.
 pub(super) fn change(text: &str) -> Option<Change> {
-    let found: Vec<Quantity> = (quantities(text).into_iter())
-        .filter(|one| matches!(one.kind, Kind::Measured(_) | Kind::Count(_)))
-        .collect();
+    let found = values(text);
     let lower = text.to_ascii_lowercase();
     (1..found.len()).find_map(|at| {
         let other = &found[at];
@@ -134,11 +139,6 @@ pub(crate) fn is_turned(claim: &str, passage: &str) -> bool {
 
 /// Whether the one value of a claim is where a change leads "to", and in the passage where it began, or the other way round.
 fn has_other_end(claim: &str, passage: &str, stated: &Change) -> bool {
-    let values = |text: &str| -> Vec<Quantity> {
-        let all = quantities(text).into_iter();
-        all.filter(|one| matches!(one.kind, Kind::Measured(_) | Kind::Count(_)))
-            .collect()
-    };
     let is_same = |one: &Quantity, other: &Quantity| {
         is_one_kind(one, other) && one.relation(other) == Relation::Same
     };
