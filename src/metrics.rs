@@ -137,7 +137,7 @@ impl Family {
     }
 
     fn padded<const N: usize>(&self, values: [&'static str; N]) -> Values {
-        debug_assert_eq!(N, self.labels.len(), "{}", self.name);
+        assert_eq!(N, self.labels.len(), "{}", self.name);
         std::array::from_fn(|at| values.get(at).copied().unwrap_or_default())
     }
 

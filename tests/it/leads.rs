@@ -1,5 +1,6 @@
 //! Leads and messages: what people tell us, what they are told, and what the operator makes of it.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -395,8 +396,7 @@ fn the_same_form_at_once_is_a_lead_each_and_one_notice() {
     let receiver = Receiver::start();
     let rig = receiver.rig();
     let answers = rig.post(BUNDLE).json(&bundle_lead()).send_at_once(8);
-    let ids: std::collections::BTreeSet<String> =
-        answers.iter().map(|answer| id_of(&answer.json())).collect();
+    let ids: BTreeSet<String> = answers.iter().map(|answer| id_of(&answer.json())).collect();
     assert_eq!((ids.len(), leads(&rig).len()), (8, 8));
     rig.work_off();
     until("the notice came", || receiver.heard().len() == 1);
@@ -886,7 +886,7 @@ fn an_export_has_every_lead_once() {
     let lines = run(&["leads", "export", "--format", "jsonl", "--config", &config])
         .expect(0)
         .out;
-    let ids: std::collections::BTreeSet<String> = lines
+    let ids: BTreeSet<String> = lines
         .lines()
         .map(|line| id_of(&serde_json::from_str(line).expect("JSON")))
         .collect();
@@ -897,7 +897,7 @@ fn an_export_has_every_lead_once() {
     assert_eq!(answer.must("transfer-encoding"), "chunked");
     let whole = answer.json();
     let leads = whole["leads"].as_array().expect("a list").iter();
-    let told: std::collections::BTreeSet<String> = leads.map(id_of).collect();
+    let told: BTreeSet<String> = leads.map(id_of).collect();
     assert_eq!((told, &whole["is_complete"]), (ids, &true.into()));
     let csv = rig.operator("/operator/export/leads?format=csv").text();
     assert_eq!(csv.matches("@example.com\"").count(), 401);
@@ -936,6 +936,15 @@ impl Receiver {
 
     fn heard(&self) -> Vec<Request> {
         self.server.requests()
+    }
+
+    /// The notices that came, each once.
+    fn heard_ids(&self) -> BTreeSet<String> {
+        let id = |request: &Request| {
+            let told: Value = serde_json::from_slice(&request.body).expect("JSON");
+            told["id"].as_str().expect("an identifier").to_owned()
+        };
+        self.heard().iter().map(id).collect()
     }
 
     fn answers(&self, status: u16) {
@@ -1044,13 +1053,15 @@ fn a_burst_of_leads_is_announced() {
         lead["contact"] = format!("ada{number}@example.com").into();
         send(&rig, BUNDLE, &lead).expect(202);
     }
+    // The clock stands still, so these are first attempts. If the machine does too, for longer than an attempt may take, the
+    // next attempt comes under the same identifier.
     until("all notices came", || {
         rig.work_off();
-        receiver.heard().len() == 24
+        receiver.heard_ids().len() == 24
     });
     rig.pass(3600);
     rig.work_off();
-    assert_eq!(receiver.heard().len(), 24);
+    assert_eq!(receiver.heard_ids().len(), 24);
 }
 
 /// A lead that is deleted before it was announced is not announced any more.

@@ -92,7 +92,7 @@ impl Args {
         let web = serve_samples().await?;
         let (listener, folder) = (self.listener().await?, self.folder()?);
         let config = self.config(listener.local_addr()?, web, &folder)?;
-        debug_assert!(blocking_threads(&config) <= 256);
+        assert!(blocking_threads(&config) <= 256);
         let start = Start {
             config,
             clock: Clock::System,

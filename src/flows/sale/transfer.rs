@@ -383,7 +383,7 @@ pub async fn deliver(
     margin: Judged,
     request_id: &str,
 ) -> Outcome {
-    debug_assert_eq!(payment.means, Means::Transfer);
+    assert_eq!(payment.means, Means::Transfer);
     let kept = stored::keep_answer(app, key, payment, goods, margin, request_id).await;
     let members = kept.map_err(|refusal| match refusal.code {
         Code::PaymentReplayed => replayed(),

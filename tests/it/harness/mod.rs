@@ -516,10 +516,10 @@ pub(crate) fn for_each<T: Send>(
     });
 }
 
-/// Waits a moment for something that another thread does.
+/// Waits for something that another thread does. Most takes milliseconds; the limit is for a busy machine.
 #[track_caller]
 pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
-    let end = Instant::now() + Duration::from_secs(20);
+    let end = Instant::now() + Duration::from_secs(120);
     while !holds() {
         assert!(Instant::now() < end, "waited in vain: {what}");
         std::thread::sleep(Duration::from_millis(5));

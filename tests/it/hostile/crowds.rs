@@ -126,11 +126,11 @@ fn buy(rig: &Rig, service: &Service) -> Answer {
     ask.send()
 }
 
-/// Hundreds of clients send most of a body and then nothing: they hold what the setting says, and a buyer is served
-/// meanwhile.
+/// Hundreds of clients send most of a body and then nothing: they hold what the setting says beside the buffers of their
+/// connections (30 MiB for 400), and a buyer is served meanwhile.
 #[test]
 fn half_sent_bodies_have_a_bounded_part_of_memory() {
-    const USED_MIB_MAX: u64 = 32;
+    const USED_MIB_MAX: u64 = 40;
     let clients = number("CONTEXT402_CROWD", 400);
     let mut rig = Rig::today_with(|resolved| {
         resolved.set("limits.request_bodies_mib", "4");
