@@ -445,6 +445,19 @@ pub(super) fn cell(attributes: &Attributes<'_>) -> Tag {
     }
 }
 
+/// Whether a table is a declaration: Doxygen puts each word of a function's into a cell.
+pub(super) fn is_declaration(attributes: &Attributes<'_>) -> bool {
+    attributes.raw("class") == Some("memname")
+}
+
+/// Whether a cell is a half of a declaration in Doxygen's lists of members: the type, or the name with its parameters.
+pub(super) fn is_in_declaration(attributes: &Attributes<'_>) -> bool {
+    matches!(
+        attributes.raw("class"),
+        Some("memItemLeft" | "memItemRight" | "memTemplItemLeft" | "memTemplItemRight")
+    )
+}
+
 /// Whether an element is for eyes alone: a screen reader passes over it.
 pub(super) fn is_unspoken(attributes: &Attributes<'_>) -> bool {
     attributes.raw("aria-hidden") == Some("true")

@@ -228,6 +228,7 @@ impl Builder {
         self.tables.push(OpenTable {
             facts,
             cells_of_row: attributes::cells_of_row(attributes).unwrap_or(0),
+            is_declaration: attributes::is_declaration(attributes),
             ..OpenTable::default()
         });
         open.shape = Shape::Table(facts);
@@ -246,6 +247,16 @@ impl Builder {
             self.end_implied(Tag::Row);
         }
         Some(attributes::cell(attributes))
+    }
+
+    /// Whether a part of a table is a part of a declaration, which is one line of text.
+    pub(super) fn is_part_of_declaration(&self, tag: Tag, attributes: &Attributes<'_>) -> bool {
+        let Some(table) = self.tables.last() else {
+            return false;
+        };
+        let is_part = tag.is_part_of_table() && tag != Tag::Table;
+        is_part && table.is_declaration
+            || tag == Tag::Cell && attributes::is_in_declaration(attributes)
     }
 
     fn begin_row(&mut self, open: &mut Open) {

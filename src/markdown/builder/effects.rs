@@ -265,7 +265,7 @@ impl Builder {
         if let Some(read) = self.writer.plain().get(plain..)
             && (matches!(
                 read.trim(),
-                "#" | "¶" | "§" | "🔗" | "🔗\u{FE0E}" | "Permalink"
+                "#" | "¶" | "§" | "◆" | "🔗" | "🔗\u{FE0E}" | "Permalink"
             ) || (is_jump(read.trim()) && plain > 0 && self.is_behind_heading()))
         {
             self.writer.drop_link_text(plain);

@@ -130,6 +130,8 @@ struct OpenTable {
     is_listing: bool,
     /// How many of the elements in it make a row, if each of them is a cell.
     cells_of_row: u16,
+    /// It is a declaration, each word in a cell.
+    is_declaration: bool,
     column: u16,
     /// How many blocks there were before the open cell.
     blocks_before_cell: usize,
@@ -348,6 +350,8 @@ impl Builder {
             tag = part
                 .or_else(|| self.cell_of_grid(attributes))
                 .unwrap_or(tag);
+        } else if self.is_part_of_declaration(tag, attributes) {
+            tag = Tag::Inline;
         }
         // A button in code is one to copy it, one behind a heading is no part of it.
         let is_aside = tag == Tag::Button

@@ -287,6 +287,25 @@ fn code_of_doxygen() {
     );
 }
 
+/// Doxygen writes declarations as tables: of members, and of the words of one.
+#[test]
+fn declarations_of_doxygen() {
+    check(
+        "<table class=memberdecls><tr class=heading><td colspan=2><h2>Functions</h2></td></tr>\
+         <tr class='memitem:a1'><td class=memItemLeft>size_t&#160;</td><td class=memItemRight><a href='#a1'>size</a> () const</td></tr>\
+         <tr class='memdesc:a1'><td class=mdescLeft>&#160;</td><td class=mdescRight>Bytes in it.<br></td></tr>\
+         <tr class='memitem:a2'><td class=memItemLeft>void&#160;</td><td class=memItemRight><a href='#a2'>clear</a> ()</td></tr></table>",
+        "## Functions\n\nsize_t size () const\n\nBytes in it.\n\nvoid clear ()",
+    );
+    check(
+        "<h2 class=memtitle><span class=permalink><a href='#a2'>&#9670;&#160;</a></span>append()</h2><div class=memproto>\
+         <table class=memname>\n<tr>\n<td class=memname>void append </td>\n<td>(</td>\n<td class=paramtype>int&#160;</td>\n\
+         <td class=paramname><em>a</em>, </td></tr>\n<tr>\n<td class=paramkey></td>\n<td></td>\n<td class=paramtype>int&#160;</td>\n\
+         <td class=paramname><em>b</em></td></tr>\n<tr>\n<td></td>\n<td>)</td>\n<td></td><td></td></tr></table></div><p>Adds.",
+        "## append()\n\nvoid append ( int *a*, int *b* )\n\nAdds.",
+    );
+}
+
 /// Javadoc's summaries are cells without rows, its lists of parts are none.
 #[test]
 fn grids_of_cells_alone() {
