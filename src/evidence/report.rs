@@ -210,12 +210,11 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// As people read it: "differs: more".
+    /// What was asked beside the source, as people read it: "more than in the source".
     pub fn result(&self) -> String {
-        let relation = self.relation.name().replace('_', " ");
         match self.order {
-            Some(order) => format!("{relation}: {order}"),
-            None => relation,
+            Some(order) => format!("{order} than in the source"),
+            None => self.relation.name().replace('_', " "),
         }
     }
 }

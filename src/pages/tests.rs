@@ -340,7 +340,7 @@ fn a_report_shows_the_short_answer_the_figures_and_who_says_what() {
         "<strong>the facilitator</strong>",
         "Figures compared",
         "26 hours",
-        "differs",
+        "more than in the source",
         "attributed to <bdi>the mayor</bdi>",
         "date: 2026-05",
         "Show on the page",

@@ -33,7 +33,7 @@ pub(in crate::cli) fn lines(report: &Report) -> Vec<String> {
     for compared in &report.comparisons {
         let found = compared.found.as_deref().unwrap_or("none");
         lines.push(format!(
-            "compared    {}: {} in the source ({})",
+            "compared    {} asked, {} in the source: {}",
             printable(&compared.asked),
             printable(found),
             compared.result()

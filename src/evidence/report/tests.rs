@@ -256,6 +256,8 @@ fn the_short_answer_and_the_figures_are_told() {
             (None, Relation::Same, None, None),
         ]
     );
+    let results: Vec<String> = report.comparisons.iter().map(Comparison::result).collect();
+    assert_eq!(results, ["less than in the source", "not found", "same"]);
     examined.check.label = Label::Unsupported;
     assert_eq!(reported(&examined).decision.answer_value, None);
 }

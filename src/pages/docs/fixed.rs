@@ -138,7 +138,7 @@ const REPORT: [(&str, &str); 12] = [
     ),
     (
         "comparisons",
-        "Each figure of the question beside the one in the source: same, within, differs or not_found; where it differs, whether it is less, more, earlier or later.",
+        "Each figure of the question beside the one in the source: same, within, differs or not_found; where it differs, whether the one of the question is less, more, earlier or later.",
     ),
     (
         "key_claims, supported_findings, gaps",
