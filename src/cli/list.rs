@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::cli::{Failure, failed, say};
 use crate::domain::amount::Amount;
-use crate::domain::figures::cents;
+use crate::domain::figures::{cents, label_words};
 use crate::domain::payment::state_in_words;
 use crate::domain::time::UnixSeconds;
 
@@ -30,6 +30,8 @@ pub(in crate::cli) type Column = (Cell, &'static str, &'static str);
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cli) enum Cell {
     Text,
+    /// The label of a decision, in a reader's words.
+    Label,
     /// A state of a payment.
     State,
     /// A number, aligned to the right.
@@ -226,6 +228,7 @@ impl Cell {
         };
         match self {
             Cell::Text | Cell::Right => text,
+            Cell::Label => label_words(&text),
             Cell::State => state_in_words(&text).to_owned(),
             Cell::Usdc => match Amount::parse_units(&text) {
                 Some(amount) => cents(amount),
@@ -260,6 +263,12 @@ mod tests {
             (Cell::Text, "why", "WHY"),
         ],
     };
+
+    #[test]
+    fn a_label_is_in_words() {
+        assert_eq!(Cell::Label.text(&json!("unsupported")), "not stated");
+        assert_eq!(Cell::Label.text(&json!(null)), "-");
+    }
 
     #[test]
     fn a_table_has_a_head_and_fits() {

@@ -126,7 +126,7 @@ const LIST: List = List {
         (Cell::Time, "created_at", "CREATED"),
         (Cell::Text, "state", "STATE"),
         (Cell::Text, "pack", "PACK"),
-        (Cell::Text, "decision", "DECISION"),
+        (Cell::Label, "decision", "DECISION"),
         (Cell::Text, "report_id", "REPORT"),
         (Cell::Text, "target_url", "TARGET"),
     ],
