@@ -15,6 +15,8 @@ SELLER = "http://127.0.0.1:4431"
 SENTENCE = "The ferry to the island leaves at nine in the morning and returns at six in the evening."
 # Hosts of different owners, so that four pages can be rendered at once; all of them are one site on loopback.
 HOSTS = ("app.example.org", "plain.example.org", "app.example.com", "app.example.net", "app.example.edu")
+# A switch of the browser: without the program, pages are found here.
+MAPPED = "--host-resolver-rules=MAP *.example.org 127.0.0.1:4811"
 counts = {"passed": 0, "failed": 0}
 
 

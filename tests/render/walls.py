@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from rig import FOLDER, browser, check, is_main_browser, named
+from rig import FOLDER, MAPPED, browser, check, is_main_browser, named
 
 HOSTILE = "http://plain.example.org/hostile"
 # Positive control: fewer hits than this, and the canaries see too little to prove anything.
@@ -129,7 +129,6 @@ def removed(rig):
     """Prints how many hits there are with each wall removed, and checks what is known of each."""
     ours = [word for word in switches_of(rig) if not word.startswith(("--remote-debugging-pipe", "--no-startup-window", "--user-data-dir"))]
     check("the switches of the program's browser are known", any(word.startswith("--proxy-server=") for word in ours), f"{len(ours)} of them")
-    mapped = "--host-resolver-rules=MAP *.example.org 127.0.0.1:4811"
 
     def without(*names, more=()):
         return [word for word in ours if not word.startswith(names)] + list(more)
@@ -137,7 +136,7 @@ def removed(rig):
     def proxied(port, *names):
         return without("--proxy-server", *names, more=(f"--proxy-server=http://127.0.0.1:{port}",))
 
-    bare = ["--headless=new", "--disable-gpu", mapped]
+    bare = ["--headless=new", "--disable-gpu", MAPPED]
     loose = alone(rig, bare, seconds=12)
     check(f"without any wall the page reaches more than {CONTROL_MIN} canaries", loose > CONTROL_MIN, f"{loose} hits")
     hits = alone(rig, bare, namespace=True)
@@ -146,7 +145,7 @@ def removed(rig):
     OpenProxy()
     hits = alone(rig, proxied(OPEN_PROXY))
     check("the guard's clearing is what holds behind the proxy: an open proxy lets more than 20 through", hits > 20, f"{hits} hits")
-    hits = alone(rig, without("--proxy-server", "--host-resolver-rules", more=(mapped,)))
+    hits = alone(rig, without("--proxy-server", "--host-resolver-rules", more=(MAPPED,)))
     check("without the proxy the switches do not hold", hits > 20, f"{hits} hits")
     # A page that is there without any network shows what goes round the proxy.
     hits = local(rig, bare)
