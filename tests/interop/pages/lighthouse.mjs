@@ -71,4 +71,4 @@ check(`Lighthouse: performance of ${SPEED_MIN} or more`, async () => {
     console.log(`    # ${page}: performance ${speeds.get(page).join(' ')}`);
     assert.ok(fast() >= FAST_RUNS_MIN, `${page}: performance ${speeds.get(page)}: ${short(report, 'performance')}`);
   }
-}, { secondsMax: 600 });
+}, { secondsMax: 900 });
