@@ -122,6 +122,15 @@ impl Purchase {
         }
     }
 
+    /// The sources of a purchase that may have others than pages.
+    fn sources(&self) -> &[SourceInput] {
+        match self {
+            Purchase::ProofBundle(ProofBundlePurchase { sources, .. })
+            | Purchase::Check(CheckPurchase { sources, .. }) => sources,
+            Purchase::Context(_) | Purchase::Pages(_) | Purchase::ProofPack(_) => &[],
+        }
+    }
+
     /// How many sources it has, and how many of them have to be read for it to be sold.
     pub fn sources_needed(&self) -> (usize, usize) {
         match self {
@@ -226,17 +235,11 @@ impl Purchase {
                 part(&pages.min_pages.to_string());
                 pages.target_urls.iter().for_each(|url| part(url));
             }
-            Purchase::ProofBundle(bundle) => {
-                bundle
-                    .sources
-                    .iter()
-                    .for_each(|source| part(&source.name()));
-            }
-            Purchase::Check(check) => {
-                part(&check.text);
-                check.sources.iter().for_each(|source| part(&source.name()));
-            }
+            Purchase::Check(check) => part(&check.text),
+            Purchase::ProofBundle(_) => {}
         }
+        let sources = self.sources();
+        sources.iter().for_each(|source| part(&source.name()));
         part(level.name());
         part(if self.reading().refresh {
             "refresh"
@@ -261,6 +264,15 @@ impl Purchase {
         }
         if self.has_screenshot() {
             part("screenshot");
+        }
+        for (at, source) in sources.iter().enumerate() {
+            if let SourceInput::Text {
+                title: Some(title), ..
+            } = source
+            {
+                part(&format!("title {at}"));
+                part(title);
+            }
         }
         Fingerprint(hash.finalize().into())
     }
@@ -472,6 +484,25 @@ mod tests {
         });
         assert!(recorded[0].starts_with("{\"ProofPack\"") && !recorded[0].contains("screenshot"));
         assert!(recorded[1].contains("screenshot"), "{}", recorded[1]);
+    }
+
+    /// The title of a text stands in the report.
+    #[test]
+    fn texts_with_other_titles_are_other_purchases() {
+        let check = |title: Option<&str>| {
+            Purchase::Check(CheckPurchase {
+                text: "Boats are long.".to_owned(),
+                sources: vec![SourceInput::Text {
+                    title: title.map(str::to_owned),
+                    text: "Boats.".to_owned(),
+                }],
+                depth: "quick".to_owned(),
+                choices: Choices::default(),
+            })
+        };
+        let [none, draft, last] =
+            [None, Some("Draft"), Some("Final")].map(|title| check(title).fingerprint());
+        assert!(none != draft && draft != last && none != last);
     }
 
     /// A retry credit and a payment identifier of before an upgrade must still be for the same thing.
