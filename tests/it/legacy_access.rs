@@ -1,5 +1,7 @@
 //! Pages paid by a transfer that the buyer has made itself, shown by the transaction's hash (safety 2.2, A26).
 
+use std::time::Instant;
+
 use context402::config::Resolved;
 use serde_json::{Value, json};
 
@@ -468,6 +470,24 @@ fn a_buyer_with_a_secret_is_given_the_answer_again() {
         mine.send().expect(200);
     }
     mine.send().refused_charged(400, "payment_hash_replayed");
+}
+
+/// An answer that is there and cannot be sent now is no used-up transfer.
+#[test]
+fn a_charged_buyer_is_told_to_come_back_when_memory_is_short() {
+    let rig = rig();
+    let long = "A long page about boats. ".repeat(20_000);
+    rig.site.put("/long", Page::html("Long", &long));
+    let hash = standing(&rig, price(FRESH));
+    let ask = buy(&rig, &hash, "http://news.sample-site.org/long", "fresh")
+        .header("Idempotency-Key", secret());
+    let first = ask.send().expect(200);
+    let mut held = rig.app().outside.memory.nothing();
+    let all = held.resize(1 << 40, Instant::now());
+    assert_eq!(all, Ok(()), "the first one may exceed");
+    ask.send().refused_charged(503, "overloaded");
+    drop(held);
+    assert_eq!(ask.send().expect(200).text(), first.text());
 }
 
 #[track_caller]

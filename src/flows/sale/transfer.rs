@@ -302,9 +302,15 @@ async fn reserve(
                 return Ok(TransferState::Free(reservation, Box::new(stored), overpaid));
             }
             Some(_) => {
-                let recalled = recall::recall(app, key, presenter).await;
-                if let Ok(Recalled::Answer(delivered)) = recalled {
-                    return Ok(TransferState::Again(delivered));
+                match recall::recall(app, key, presenter).await {
+                    Ok(Recalled::Answer(delivered)) => {
+                        return Ok(TransferState::Again(delivered));
+                    }
+                    // The answer is there, and could not be read or sent now.
+                    Err(refusal) if refusal.code.is_retryable() => {
+                        return Err(refusal.after_settlement());
+                    }
+                    Ok(_) | Err(_) => {}
                 }
             }
         }
