@@ -114,7 +114,7 @@ pub fn reply(app: &App, refusal: &Refusal, call: &Call) -> Reply {
             error,
             settlement,
         } => {
-            let reply = payment_required(app, *item, error, settlement.as_ref());
+            let reply = payment_required(app, *item, error, settlement.as_deref());
             with_explanation(app, reply, &refusal.message)
         }
         _ => plain(app, refusal, &call.request_id),
@@ -229,7 +229,7 @@ pub fn payment_response(response: &SettleResponse) -> String {
 fn may_be_charged(refusal: &Refusal) -> bool {
     match refusal.with {
         With::Charged => true,
-        With::Earlier(_) => false,
+        With::Earlier => false,
         _ => refusal.code == Code::SettlementUnknown,
     }
 }
@@ -282,13 +282,7 @@ pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
         body["payment"] = transfer_terms(app, chain.confirmations, chain.transfer_age_max);
     }
     match &refusal.with {
-        With::Credit(credit) => reply = with_credit(reply, &mut body, credit),
-        With::Earlier(credit) => {
-            body["earlier_payment"] = json!({"charged": "unknown"});
-            if let Some(credit) = credit {
-                reply = with_credit(reply, &mut body, credit);
-            }
-        }
+        With::Earlier => body["earlier_payment"] = json!({"charged": "unknown"}),
         With::Alternatives(tiers) => {
             let tiers = tiers.iter().map(
                 |tier| json!({"tier": tier.name(), "amount": tier.price().units().to_string()}),
@@ -324,6 +318,9 @@ pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
             body["detail"] = errors.iter().map(|error| error.to_json()).collect();
         }
         With::Nothing | With::Charged | With::Challenge { .. } => {}
+    }
+    if let Some(credit) = &refusal.credit {
+        reply = with_credit(reply, &mut body, credit);
     }
     match status(code) {
         400 if code.is_retryable() => reply = reply.fixed("retry-after", RETRY_AFTER),

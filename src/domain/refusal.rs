@@ -16,6 +16,8 @@ pub struct Refusal {
     /// What happened, as a sentence for the client.
     pub message: String,
     pub with: With,
+    /// The payment of the request is held for this; with [`With::Earlier`], the earlier payment is.
+    pub credit: Option<Box<RetryCredit>>,
 }
 
 /// What a refusal carries beside its code.
@@ -24,16 +26,14 @@ pub enum With {
     Nothing,
     /// The payment was taken, or may have been.
     Charged,
-    /// This payment was not used; an earlier one for the same purchase may have been taken. The credit, where the payer
-    /// is owed one, is the earlier payment's.
-    Earlier(Option<RetryCredit>),
+    /// This payment was not used; an earlier one for the same purchase may have been taken.
+    Earlier,
     /// A fresh challenge for this item; `error` is x402's machine word for what is wrong.
     Challenge {
         item: LineItem,
         error: String,
-        settlement: Option<FailedSettlement>,
+        settlement: Option<Box<FailedSettlement>>,
     },
-    Credit(RetryCredit),
     /// Tiers that would deliver.
     Alternatives(Vec<Tier>),
     Validation(Vec<ValidationError>),
@@ -87,6 +87,7 @@ impl Refusal {
             code,
             message: message.into(),
             with: With::Nothing,
+            credit: None,
         }
     }
 
@@ -97,6 +98,12 @@ impl Refusal {
 
     pub fn with(mut self, with: With) -> Self {
         self.with = with;
+        self
+    }
+
+    /// With the credit, where one was granted.
+    pub fn with_credit(mut self, credit: Option<RetryCredit>) -> Self {
+        self.credit = credit.map(Box::new).or(self.credit);
         self
     }
 

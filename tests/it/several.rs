@@ -575,6 +575,22 @@ fn a_bundle_says_when_each_source_was_fetched() {
     }
 }
 
+/// The credit for an outage is no reason to leave out which sources failed.
+#[test]
+fn an_outage_of_some_sources_names_them_beside_the_credit() {
+    let rig = rig();
+    rig.site.put("/flaky", Page::Status(503));
+    let flaky = "http://news.sample-site.org/flaky";
+    let sources = json!([FERRY, flaky]);
+    let refused = pay(&rig, &Wallet::new(), &check(&rig, FERRY_CLAIM, &sources));
+    let refused = refused.refused(503, "upstream_unavailable");
+    let body = refused.json();
+    assert_eq!(body["readable"], json!([FERRY]));
+    assert_eq!(body["unread"][0]["source"], flaky);
+    assert_eq!(body["instead"]["amount"], price(QUICK).to_string());
+    assert_eq!(body["retry"]["credit"], refused.credit());
+}
+
 #[test]
 fn a_bundle_of_which_fewer_than_half_can_be_read_is_not_sold() {
     let rig = rig();

@@ -11,7 +11,7 @@ use crate::domain::evm::{Address, Nonce};
 use crate::domain::keccak::keccak256;
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{Action, Credit, Delivery, Event, Means, Payment, State, next};
-use crate::domain::refusal::{Refusal, RetryCredit, With};
+use crate::domain::refusal::{Refusal, RetryCredit};
 use crate::domain::time::{CREDIT_SECONDS, REDELIVERY_SECONDS, UnixSeconds};
 use crate::flows::internal;
 use crate::flows::sale::verify_settlement;
@@ -519,7 +519,7 @@ pub async fn hold(
             if has_moved {
                 count(app, &payment);
             }
-            credit.map_or(refusal.clone(), |credit| refusal.with(With::Credit(credit)))
+            refusal.with_credit(credit)
         }
         Err(error) => error.into(),
     }

@@ -416,15 +416,12 @@ async fn bind(
 
 /// An earlier payment blocks this one, which was not used.
 fn earlier_unknown(refusal: Refusal) -> Refusal {
-    let credit = match refusal.with {
-        With::Credit(credit) => Some(credit),
-        _ => None,
-    };
     Refusal::new(
         Code::SettlementUnknown,
         "Your earlier payment for the same purchase was sent for settlement, and its outcome is not known yet. This \
          payment was not used and is not charged. Repeat this request unchanged in a few seconds: if the earlier payment \
          was settled, you get what it bought and this payment stays uncharged; if it failed, this payment buys.",
     )
-    .with(With::Earlier(credit))
+    .with(With::Earlier)
+    .with_credit(refusal.credit.map(|credit| *credit))
 }

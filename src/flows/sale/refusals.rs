@@ -143,21 +143,18 @@ pub fn not_settled(payment: &Payment, reason: &str) -> Refusal {
     Refusal::new(Code::PaymentRequired, message).with(With::Challenge {
         item: payment.purchase.line_item(),
         error: reason.to_owned(),
-        settlement: Some(settlement),
+        settlement: Some(Box::new(settlement)),
     })
 }
 
 /// Never a 402: a buyer would sign again and pay twice.
 pub fn not_known(credit: Option<RetryCredit>) -> Refusal {
-    let refusal = Refusal::new(
+    Refusal::new(
         Code::SettlementUnknown,
         "The payment was sent for settlement and its outcome is not known yet. Do not sign again: repeat this request \
         unchanged, or use the retry credit from the first such response.",
-    );
-    match credit {
-        Some(credit) => refusal.with(With::Credit(credit)),
-        None => refusal,
-    }
+    )
+    .with_credit(credit)
 }
 
 #[cfg(test)]

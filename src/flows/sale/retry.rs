@@ -92,13 +92,12 @@ pub async fn redeem(
             None => Ok(None),
         });
     Err(match standing.await? {
-        Some(standing) if standing.hash == hash && standing.attempts_left > 0 => {
-            refusal.with(With::Credit(RetryCredit {
+        Some(standing) if standing.hash == hash && standing.attempts_left > 0 => refusal
+            .with_credit(Some(RetryCredit {
                 id: credit,
                 expires_at: UnixSeconds(standing.expires_at),
                 attempts_left: standing.attempts_left,
-            }))
-        }
+            })),
         _ => refusal,
     })
 }
