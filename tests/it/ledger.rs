@@ -174,6 +174,38 @@ fn a_payment_that_arrived_on_another_day_has_arrived() {
     assert_eq!(found["foreign"]["transfers"], 0, "{found}");
 }
 
+/// After a long outage that ends after midnight, more payments than are looked up one by one arrived on the day before.
+#[test]
+fn many_payments_that_arrived_the_day_before_have_arrived() {
+    const MANY: usize = 205;
+    let rig = Rig::on_chain(|resolved| resolved.set("limits.free_per_minute", "1000000"));
+    to_next_day(&rig);
+    let wallet = Wallet::new();
+    let sold: Vec<String> = (0..MANY)
+        .map(|_| {
+            let sold = rig.buy(&wallet, ARTICLE, "fresh").expect(200);
+            sold.settlement()["transaction"]
+                .as_str()
+                .expect("a transaction")
+                .to_owned()
+        })
+        .collect();
+    let day = date(&rig);
+    // Their blocks are of the day before.
+    rig.go_back(AFTER + 600);
+    for transaction in &sold {
+        rig.chain.settle(transaction, price(FRESH));
+    }
+    rig.pass(AFTER + 600);
+    to_next_day(&rig);
+    let calls = rig.chain.calls();
+    let found = check(&rig, &day);
+    assert_eq!(found["status"], "balanced", "{found}");
+    assert_eq!(found["ledger"]["payments"], MANY, "{found}");
+    assert_eq!(found["vault"]["transfers"], 0, "{found}");
+    assert!(rig.chain.calls() - calls < MANY);
+}
+
 #[test]
 fn a_day_that_is_not_over_is_not_judged() {
     let rig = Rig::on_chain(|_| {});

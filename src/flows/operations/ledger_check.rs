@@ -20,8 +20,11 @@ const LOOK_EVERY: Duration = Duration::from_secs(600);
 const AFTER_SECONDS: u64 = 1800;
 /// Past days that are reconciled after a stop.
 const DAYS_BACK: usize = 7;
-/// Payments per day that are looked up one by one, because they arrived on another day than recorded.
+/// Payments that arrived on another day than recorded are looked up one by one: as many as this. Beyond it the transfers of the
+/// day before are read first, since an outcome may be learned long after its block.
 const LOOKUPS_MAX: usize = 200;
+/// As many as may be left then. Further ones count as missing.
+const LOOKUPS_ALL_MAX: usize = 10_000;
 /// Payments recorded this long before or after a day may have arrived on it.
 const NEAR_SECONDS: u64 = 2 * DAY_SECONDS;
 const NAMED_MAX: usize = 20;
@@ -211,16 +214,36 @@ async fn compare(
         let mut spans = incomes.iter().map(|(span, _)| span.from..span.to);
         spans.any(|span| span.contains(&payment.at))
     });
-    let mut lookups = 0;
+    let of_the_day: Vec<&Settled> = of_the_day.collect();
+    let absent = |received: &HashMap<String, u64>| {
+        let mut absent: Vec<&str> = of_the_day.iter().map(|one| &*one.transaction).collect();
+        absent.retain(|transaction| !received.contains_key(*transaction));
+        absent.sort_unstable();
+        absent.dedup();
+        absent
+    };
+    if absent(&received).len() > LOOKUPS_MAX {
+        for (span, _) in incomes {
+            let before = Span {
+                from: UnixSeconds(span.from.0.saturating_sub(DAY_SECONDS)),
+                to: span.from,
+                ..*span
+            };
+            let income = chain.income(before, app.now()).await;
+            for (transaction, units) in income.map_err(unavailable)?.unwrap_or_default().transfers {
+                let sum = received.entry(transaction.to_string()).or_default();
+                *sum = sum.saturating_add(units);
+            }
+        }
+    }
+    for transaction in absent(&received).into_iter().take(LOOKUPS_ALL_MAX) {
+        let units = arrived(app, chain, incomes, transaction).await?;
+        received.insert(transaction.to_owned(), units);
+    }
     for payment in of_the_day {
         ledger_check.ledger_payments += 1;
         ledger_check.ledger_units = ledger_check.ledger_units.saturating_add(payment.units);
         let transaction = payment.transaction.as_str();
-        if !received.contains_key(transaction) && lookups < LOOKUPS_MAX {
-            lookups += 1;
-            let units = arrived(app, chain, incomes, transaction).await?;
-            received.insert(transaction.to_owned(), units);
-        }
         let has_arrived = received.get(transaction) >= owed.get(transaction);
         if !has_arrived {
             ledger_check.missing_payments += 1;
