@@ -278,16 +278,14 @@ fn titles(title: Option<&str>, markdown: &str, text: &str) -> Vec<String> {
         " | ", " - ", " – ", " — ", " · ", " • ", " :: ", " » ", ": ",
     ];
     let title = title.map(normal).unwrap_or_default();
-    let mut parts = vec![title];
-    for mark in MARKS {
-        let split: Vec<String> = parts
-            .iter()
-            .filter(|part| part.contains(mark))
-            .flat_map(|part| part.split(mark))
-            .map(|part| part.trim().to_owned())
-            .collect();
-        parts.extend(split);
+    // Divided at each mark alone, and at all: a title of nothing but marks has few parts then.
+    let mut parts = vec![title.clone()];
+    let mut smallest = vec![&*title];
+    for mark in MARKS.iter().filter(|mark| title.contains(**mark)) {
+        parts.extend(title.split(mark).map(|part| part.trim().to_owned()));
+        smallest = smallest.iter().flat_map(|part| part.split(mark)).collect();
     }
+    parts.extend(smallest.iter().map(|part| part.trim().to_owned()));
     let heading = text.lines().next();
     let heading = heading.filter(|_| markdown.trim_start().starts_with('#'));
     parts.extend(heading.map(str::to_owned));

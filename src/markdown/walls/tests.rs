@@ -221,6 +221,17 @@ fn titles_of_logins_are_told_from_others() {
     }
 }
 
+/// The marks that divide a title into its site and its subject do not multiply its parts.
+#[test]
+fn a_title_of_nothing_but_marks_has_few_parts() {
+    let title = "a | a - a – a — a · a • a :: a » ".repeat(100);
+    assert!(titles(Some(&title), "", "").len() < 12 * title.len());
+    let parts = titles(Some("Log in | The Harbour - News"), "", "");
+    for part in ["log in", "the harbour - news", "the harbour", "news"] {
+        assert!(parts.iter().any(|own| own == part), "{part}: {parts:?}");
+    }
+}
+
 /// Long pages and pages of one endless line take no longer than they should.
 #[test]
 fn odd_pages_are_judged_in_time() {
