@@ -3,8 +3,10 @@
 mod seed;
 
 use std::fmt;
+use std::fs::DirBuilder;
 use std::io::IsTerminal as _;
 use std::net::SocketAddr;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -175,7 +177,14 @@ impl Args {
             return Ok(file.parent().map(PathBuf::from).unwrap_or_default());
         }
         let folder = std::env::temp_dir().join(format!("context402-demo-{}", std::process::id()));
-        std::fs::create_dir_all(&folder)?;
+        // Of nobody else: it holds the operator's socket.
+        let made = DirBuilder::new().mode(0o700).create(&folder);
+        made.map_err(|error| {
+            failed(format!(
+                "{}: {error}. Name a data file with --data.",
+                folder.display()
+            ))
+        })?;
         Ok(folder)
     }
 

@@ -24,7 +24,9 @@ fn set(file: &ConfigFile, is_paused: bool) -> Result<Value, Failure> {
         false => "/operator/resume",
     };
     socket::ask_or_open(&config, ("POST", path), async |store| {
-        let since = is_paused.then(|| Clock::System.now());
+        let earlier = store.read(|snapshot| snapshot.paused_since()).await;
+        let earlier = earlier.map_err(failed)?;
+        let since = is_paused.then(|| earlier.unwrap_or_else(|| Clock::System.now()));
         let written = store.write(move |tables| tables.set_paused(since)).await;
         written.map(|()| json!({})).map_err(failed)
     })

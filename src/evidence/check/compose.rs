@@ -144,7 +144,11 @@ fn judged(claim: CheckedClaim, heard: &[Heard], known: &mut Citations<'_>) -> Ch
             contradiction_score: rounded(contradiction(heard)),
         })
         .collect();
-    by_source.sort_by(|one, other| one.source_id.cmp(&other.source_id));
+    // S2 before S10.
+    by_source.sort_by(|one, other| {
+        let (one, other) = (&one.source_id, &other.source_id);
+        one.len().cmp(&other.len()).then_with(|| one.cmp(other))
+    });
     CheckedClaim {
         label: Some(label),
         support_score: Some(most(|heard| heard.check.support_score)),

@@ -46,10 +46,14 @@ pub async fn buy(app: &Shared, target_url: &str) -> Result<TestPurchase, Refusal
     let (Some(paid), Some(settlement), Some(markdown)) =
         (&bought.paid, settlement, body["markdown"].as_str())
     else {
-        let message = body["error"]["message"]
-            .as_str()
-            .unwrap_or("the response is not a page");
-        return Err(failed(message));
+        let error = &body["error"];
+        let message = error["message"].as_str();
+        let code = error["code"].as_str().and_then(Code::parse);
+        let refusal = failed(message.unwrap_or("the response is not a page"));
+        return Err(Refusal {
+            code: code.unwrap_or(refusal.code),
+            ..refusal
+        });
     };
     let (offer, signed) = (&paid.choice.requirements, &paid.payment.authorization);
     Ok(TestPurchase {

@@ -221,7 +221,7 @@ fn is_definite(status: u16, response: &SettleResponse) -> bool {
 
 /// What /supported lists.
 pub(super) fn supported(reply: &Reply) -> Result<Supported, CallError> {
-    if !is_good(reply.status) && !matches!(reply.status, 300..=403 | 429) {
+    if !is_good(reply.status) && !matches!(reply.status, 300..=399 | 401 | 403 | 429) {
         return Err(CallError::Status(reply.status));
     }
     answer(reply)
