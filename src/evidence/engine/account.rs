@@ -5,6 +5,7 @@ pub(crate) mod addresses;
 pub(crate) mod change;
 pub(crate) mod conjuncts;
 mod derived;
+mod durations;
 pub(crate) mod duties;
 pub(crate) mod nearest;
 mod order;
@@ -22,6 +23,7 @@ use crate::evidence::reading::text::{is_negation, lower_words};
 use crate::evidence::reading::words::known;
 use crate::evidence::{Order, Relation};
 use derived::derived;
+use durations::{is_age_beside_time, is_case_within};
 use nearest::{Passage, said_of};
 use quantities::{Kind, Quantity, quantities};
 use spans::{span_around, tells_an_end};
@@ -97,9 +99,18 @@ pub(crate) fn compare(claim: &str, passages: &[&str]) -> Vec<Compared> {
         let (at, one) = (0..passages.len()).find_map(of)?;
         Some((at, one, Relation::Within))
     };
+    let case = |asked: &Quantity| {
+        let mut free = all().filter(|(at, one)| is_free(*at, one));
+        let (at, one) =
+            free.find(|(at, one)| is_case_within((claim, asked), (passages[*at], one)))?;
+        Some((at, one, Relation::Within))
+    };
     let nearest = |asked: &Quantity| {
         let like = all().filter(|(at, one)| asked.is_like(one) && is_free(*at, one));
-        let like = like.filter(|(at, one)| !is_elsewhere(asked, *at, one));
+        let like = like.filter(|(at, one)| {
+            !is_elsewhere(asked, *at, one)
+                && !is_age_beside_time((claim, asked), (passages[*at], one))
+        });
         let near = like.max_by_key(|(at, one)| (shared(asked, one), std::cmp::Reverse(*at)));
         near.map(|(at, one)| (at, one, asked.relation(one)))
     };
@@ -136,6 +147,7 @@ pub(crate) fn compare(claim: &str, passages: &[&str]) -> Vec<Compared> {
         let found = agreeing.map(|(at, one)| (at, one, asked.relation(one)));
         let found = found
             .or_else(|| within(asked))
+            .or_else(|| case(asked))
             .or_else(|| nearest(asked))
             .or_else(|| other_unit(asked));
         Compared {

@@ -1,21 +1,22 @@
-//! Comparisons that the values of a table settle: "Growth costs more than Starter", "the cheapest plan is Starter". Two rows or
-//! columns are named, or one and a superlative; the claim says nothing else.
+//! Comparisons that the values of a table settle: "Growth costs more than Starter", "Growth is €8 dearer than Starter", "the
+//! cheapest plan is Starter". Two rows or columns are named, or one and a superlative; the claim says nothing else.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::account::quantities::{Kind, quantities};
+use super::account::quantities::{Kind, Quantity, quantities};
 use super::account::units::Dimension;
 use super::ranked::Ranked;
 use super::tabled::{TableRow, name_of};
 use crate::evidence::reading::page::Page;
 use crate::evidence::reading::text::{content, lower_words, negates, plain};
+use crate::evidence::reading::words::known;
 
 /// Found units that are looked at.
 const LOOKED_AT: usize = 5;
 /// Words that say only that somebody has, or costs, what is compared.
-const OF_HAVING: &str =
-    "cost price have has had offer include come get provide give charge less fewer least fewest";
+const OF_HAVING: &str = "cost price have has had offer include come get provide give charge less fewer least fewest weigh run \
+                         draw consume need take last";
 const PRICE: &str = "price cost fee rate fare charge rent";
 /// A row of these is no row like the others.
 const SUMS: &str = "total sum average mean median all overall";
@@ -25,6 +26,7 @@ struct Adjective {
     plain: &'static str,
     comparative: &'static str,
     superlative: &'static str,
+    adverb: &'static str,
     is_more: bool,
     /// Words of the column's name.
     names: &'static str,
@@ -33,22 +35,26 @@ struct Adjective {
 }
 
 #[rustfmt::skip]
-static ADJECTIVES: [Adjective; 15] = [
-    Adjective { plain: "cheap", comparative: "cheaper", superlative: "cheapest", is_more: false, names: PRICE, measures: Some(Dimension::Money("")) },
-    Adjective { plain: "expensive", comparative: "dearer", superlative: "dearest", is_more: true, names: PRICE, measures: Some(Dimension::Money("")) },
-    Adjective { plain: "long", comparative: "longer", superlative: "longest", is_more: true, names: "length", measures: Some(Dimension::Length) },
-    Adjective { plain: "short", comparative: "shorter", superlative: "shortest", is_more: false, names: "length", measures: Some(Dimension::Length) },
-    Adjective { plain: "heavy", comparative: "heavier", superlative: "heaviest", is_more: true, names: "weight mass", measures: Some(Dimension::Mass) },
-    Adjective { plain: "light", comparative: "lighter", superlative: "lightest", is_more: false, names: "weight mass", measures: Some(Dimension::Mass) },
-    Adjective { plain: "tall", comparative: "taller", superlative: "tallest", is_more: true, names: "height", measures: None },
-    Adjective { plain: "deep", comparative: "deeper", superlative: "deepest", is_more: true, names: "depth", measures: None },
-    Adjective { plain: "wide", comparative: "wider", superlative: "widest", is_more: true, names: "width", measures: None },
-    Adjective { plain: "high", comparative: "higher", superlative: "highest", is_more: true, names: "height elevation altitude", measures: None },
-    Adjective { plain: "low", comparative: "lower", superlative: "lowest", is_more: false, names: "height elevation altitude", measures: None },
-    Adjective { plain: "large", comparative: "larger", superlative: "largest", is_more: true, names: "", measures: None },
-    Adjective { plain: "big", comparative: "bigger", superlative: "biggest", is_more: true, names: "", measures: None },
-    Adjective { plain: "great", comparative: "greater", superlative: "greatest", is_more: true, names: "", measures: None },
-    Adjective { plain: "small", comparative: "smaller", superlative: "smallest", is_more: false, names: "", measures: None },
+static ADJECTIVES: [Adjective; 19] = [
+    Adjective { plain: "cheap", comparative: "cheaper", superlative: "cheapest", adverb: "cheaply", is_more: false, names: PRICE, measures: Some(Dimension::Money("")) },
+    Adjective { plain: "expensive", comparative: "dearer", superlative: "dearest", adverb: "expensively", is_more: true, names: PRICE, measures: Some(Dimension::Money("")) },
+    Adjective { plain: "long", comparative: "longer", superlative: "longest", adverb: "", is_more: true, names: "length duration", measures: Some(Dimension::Length) },
+    Adjective { plain: "short", comparative: "shorter", superlative: "shortest", adverb: "", is_more: false, names: "length", measures: Some(Dimension::Length) },
+    Adjective { plain: "heavy", comparative: "heavier", superlative: "heaviest", adverb: "", is_more: true, names: "weight mass", measures: Some(Dimension::Mass) },
+    Adjective { plain: "light", comparative: "lighter", superlative: "lightest", adverb: "", is_more: false, names: "weight mass", measures: Some(Dimension::Mass) },
+    Adjective { plain: "tall", comparative: "taller", superlative: "tallest", adverb: "", is_more: true, names: "height", measures: None },
+    Adjective { plain: "deep", comparative: "deeper", superlative: "deepest", adverb: "deeply", is_more: true, names: "depth", measures: None },
+    Adjective { plain: "wide", comparative: "wider", superlative: "widest", adverb: "widely", is_more: true, names: "width", measures: None },
+    Adjective { plain: "high", comparative: "higher", superlative: "highest", adverb: "", is_more: true, names: "height elevation altitude", measures: None },
+    Adjective { plain: "low", comparative: "lower", superlative: "lowest", adverb: "", is_more: false, names: "height elevation altitude", measures: None },
+    Adjective { plain: "large", comparative: "larger", superlative: "largest", adverb: "", is_more: true, names: "", measures: None },
+    Adjective { plain: "big", comparative: "bigger", superlative: "biggest", adverb: "", is_more: true, names: "", measures: None },
+    Adjective { plain: "great", comparative: "greater", superlative: "greatest", adverb: "", is_more: true, names: "", measures: None },
+    Adjective { plain: "quiet", comparative: "quieter", superlative: "quietest", adverb: "quietly", is_more: false, names: "noise loudness", measures: None },
+    Adjective { plain: "loud", comparative: "louder", superlative: "loudest", adverb: "loudly", is_more: true, names: "noise loudness", measures: None },
+    Adjective { plain: "fast", comparative: "faster", superlative: "fastest", adverb: "quickly", is_more: true, names: "speed", measures: None },
+    Adjective { plain: "slow", comparative: "slower", superlative: "slowest", adverb: "slowly", is_more: false, names: "speed", measures: None },
+    Adjective { plain: "small", comparative: "smaller", superlative: "smallest", adverb: "", is_more: false, names: "", measures: None },
 ];
 
 /// How a claim compares.
@@ -56,6 +62,8 @@ struct Asked<'a> {
     adjective: Option<&'a Adjective>,
     is_more: bool,
     is_superlative: bool,
+    /// By how much: "€8 dearer".
+    by: Option<Quantity>,
 }
 
 /// A header with the rows under it; or with the columns beside it, where the table names what it compares there.
@@ -105,41 +113,64 @@ fn comparison_of(claim: &str) -> Option<Asked<'static>> {
     let words = lower_words(claim);
     let than = words.iter().position(|word| word == "than");
     let told = &words[..than.unwrap_or(words.len())];
-    let mut found = told.iter().enumerate().filter_map(|(at, word)| {
-        let word = &**word;
-        let of = |is_it: fn(&Adjective, &str) -> bool, word: &str| {
-            ADJECTIVES.iter().find(|one| is_it(one, word))
-        };
-        let (is_much, is_superlative) = match word {
-            "more" => (true, false),
-            "most" => (true, true),
-            "less" | "fewer" => (false, false),
-            "least" | "fewest" => (false, true),
-            _ => {
-                let comparative = of(|one, word| one.comparative == word, word);
-                let superlative = of(|one, word| one.superlative == word, word);
-                let adjective = comparative.or(superlative)?;
-                return Some(Asked {
-                    adjective: Some(adjective),
-                    is_more: adjective.is_more,
-                    is_superlative: superlative.is_some(),
-                });
-            }
-        };
-        // "More expensive", "costs more", "more storage".
-        let next = told.get(at + 1).map_or("", |word| word);
-        let costs = told.iter().any(|word| matches!(&**word, "cost" | "costs"));
-        let adjective = of(|one, word| one.plain == word, next)
-            .or_else(|| of(|one, _| one.plain == "expensive", "").filter(|_| costs));
-        let is_up = adjective.is_none_or(|one| one.is_more);
-        Some(Asked {
-            adjective,
-            is_more: is_much == is_up,
-            is_superlative,
-        })
-    });
-    let asked = found.next()?;
-    (found.next().is_none() && asked.is_superlative == than.is_none()).then_some(asked)
+    // "More power on its highest setting than": what is the highest is no part of the comparison.
+    let mut found = (0..told.len())
+        .filter_map(|at| comparison_at(told, at))
+        .filter(|one| one.is_superlative == than.is_none());
+    let mut asked = found.next()?;
+    if found.next().is_some() {
+        return None;
+    }
+    asked.by = difference(claim);
+    Some(asked)
+}
+
+/// How the word at a place compares.
+fn comparison_at(told: &[String], at: usize) -> Option<Asked<'static>> {
+    let of = |is_it: fn(&Adjective, &str) -> bool, word: &str| {
+        ADJECTIVES.iter().find(|one| is_it(one, word))
+    };
+    let word = &*told[at];
+    let (is_much, is_superlative) = match word {
+        "more" => (true, false),
+        "most" => (true, true),
+        "less" | "fewer" => (false, false),
+        "least" | "fewest" => (false, true),
+        _ => {
+            let comparative = of(|one, word| one.comparative == word, word);
+            let superlative = of(|one, word| one.superlative == word, word);
+            let adjective = comparative.or(superlative)?;
+            return Some(Asked {
+                adjective: Some(adjective),
+                is_more: adjective.is_more,
+                is_superlative: superlative.is_some(),
+                by: None,
+            });
+        }
+    };
+    // "More expensive", "more quietly", "costs more", "more storage".
+    let next = told.get(at + 1).map_or("", |word| word);
+    let costs = told.iter().any(|word| matches!(&**word, "cost" | "costs"));
+    let adjective = of(|one, word| one.plain == word || one.adverb == word, next)
+        .filter(|_| !next.is_empty())
+        .or_else(|| of(|one, _| one.plain == "expensive", "").filter(|_| costs));
+    let is_up = adjective.is_none_or(|one| one.is_more);
+    Some(Asked {
+        adjective,
+        is_more: is_much == is_up,
+        is_superlative,
+        by: None,
+    })
+}
+
+/// By how much a claim says that one is more than the other: "€8 dearer", "1.2 kg more".
+fn difference(claim: &str) -> Option<Quantity> {
+    let is_compared = |one: &Quantity| {
+        let next = lower_words(claim.get(one.range.end..).unwrap_or_default());
+        let next: Vec<String> = next.into_iter().take(1).collect();
+        !next.is_empty() && comparison_at(&next, 0).is_some_and(|asked| !asked.is_superlative)
+    };
+    quantities(claim).into_iter().find(is_compared)
 }
 
 impl<'a> Grid<'a> {
@@ -173,16 +204,24 @@ impl<'a> Grid<'a> {
             return None;
         }
         let mut rest = said;
+        if let Some(by) = &asked.by {
+            let written = content(claim.get(by.range.clone())?);
+            rest.retain(|word| !written.contains(word));
+        }
+        if asked.is_superlative {
+            // "Of the three plans".
+            rest.remove(&self.rows.len().to_string());
+        }
         let mut named = name_of(self.rows[left].first()?);
         if let Some(right) = right {
             named.append(&mut name_of(self.rows[right].first()?));
         }
         rest.retain(|word| !named.contains(word));
-        let column = self.column(asked, &rest)?;
-        let mut known = content(OF_HAVING);
-        known.extend(above.iter().cloned());
+        let column = self.column(asked, claim, &rest)?;
+        let mut told = content(OF_HAVING);
+        told.extend(above.iter().cloned());
         for at in [0, column] {
-            known.append(&mut content(&plain(&self.header[at])));
+            told.append(&mut named_by(&self.header[at], claim));
         }
         if let Some(adjective) = asked.adjective {
             for word in [
@@ -190,11 +229,11 @@ impl<'a> Grid<'a> {
                 adjective.comparative,
                 adjective.superlative,
             ] {
-                known.append(&mut content(word));
+                told.append(&mut content(word));
             }
-            known.append(&mut content(adjective.names));
+            told.append(&mut content(adjective.names));
         }
-        if !rest.is_subset(&known) {
+        if !rest.is_subset(&told) {
             return None;
         }
         let own = value(self.rows[left].get(column)?)?;
@@ -205,7 +244,14 @@ impl<'a> Grid<'a> {
             })
         };
         match right {
-            Some(right) => is_ahead(&value(self.rows[right].get(column)?)?),
+            Some(right) => {
+                let other = value(self.rows[right].get(column)?)?;
+                match (&asked.by, is_ahead(&other)?) {
+                    (Some(by), true) => own.is_apart_by(&other, by),
+                    (_, is_so) => Some(is_so),
+                }
+            }
+            None if asked.by.is_some() => None,
             None => {
                 let sums = content(SUMS);
                 let mut is_first = true;
@@ -238,7 +284,7 @@ impl<'a> Grid<'a> {
     }
 
     /// The only column of numbers that an adjective is about, or that the claim names.
-    fn column(&self, asked: &Asked<'_>, said: &BTreeSet<String>) -> Option<usize> {
+    fn column(&self, asked: &Asked<'_>, claim: &str, said: &BTreeSet<String>) -> Option<usize> {
         let values = |at: usize| self.rows.iter().filter_map(move |row| value(row.get(at)?));
         let has_values = |at: &usize| values(*at).count() > 1;
         let columns: Vec<usize> = (1..self.header.len()).filter(has_values).collect();
@@ -249,6 +295,18 @@ impl<'a> Grid<'a> {
             let has_most = among.iter().filter(|at| most > 0 && shared(**at) == most);
             has_most.copied().collect()
         };
+        // "The longest guarantee" is no length.
+        let is_of_time = asked
+            .adjective
+            .is_some_and(|one| matches!(one.plain, "long" | "short"));
+        let is_said_time = |at: &&usize| {
+            let is_time = |value: Value| value.kind == Some(Kind::Measured(Dimension::Duration));
+            !named_by(&self.header[**at], claim).is_disjoint(said) && values(**at).all(is_time)
+        };
+        let mut said_times = columns.iter().filter(|_| is_of_time).filter(is_said_time);
+        if let Some(at) = said_times.next() {
+            return said_times.next().is_none().then_some(*at);
+        }
         let fitting: Vec<usize> = match asked.adjective {
             None => Vec::new(),
             Some(adjective) => {
@@ -288,10 +346,38 @@ impl<'a> Grid<'a> {
     }
 }
 
+/// The words of a column's name, and those of a claim that have the same sense.
+fn named_by(header: &str, claim: &str) -> BTreeSet<String> {
+    let header = plain(header);
+    let mut named = content(&header);
+    for stem in lower_words(&header).iter().map(|word| known().stem(word)) {
+        for word in lower_words(claim) {
+            let own = known().stem(&word);
+            if known().synonyms(&stem).any(|other| other == own) {
+                named.append(&mut content(&word));
+            }
+        }
+    }
+    named
+}
+
 /// The amount of a cell, and of what; a number alone is of nothing.
 struct Value {
     kind: Option<Kind>,
     amount: f64,
+}
+
+impl Value {
+    /// Whether two differ by this much; nothing where that cannot be told.
+    fn is_apart_by(&self, other: &Value, by: &Quantity) -> Option<bool> {
+        let amount = match (&self.kind, &by.kind) {
+            (None, Kind::Measured(_)) => by.written,
+            (own, kind) if own.as_ref() == Some(kind) && by.low == by.high => by.low,
+            _ => return None,
+        };
+        let gap = (self.amount - other.amount).abs();
+        Some((gap - amount).abs() <= 1e-6 * self.amount.abs().max(other.amount.abs()))
+    }
 }
 
 /// The only amount that a cell has, if it leaves nothing open.
@@ -345,6 +431,13 @@ mod tests {
                 ("Scale is the most expensive plan.", Some(true)),
                 ("Growth has less storage than Scale.", Some(true)),
                 ("Growth has the most storage.", Some(false)),
+                ("Growth is €8 dearer than Starter.", Some(true)),
+                ("Growth is €9 dearer than Starter.", Some(false)),
+                ("Starter is €8 dearer than Growth.", Some(false)),
+                ("Starter is €8 cheaper than Growth.", Some(true)),
+                ("Growth has 40 GB more storage than Starter.", Some(true)),
+                ("Growth is 50 % cheaper than Scale.", None),
+                ("Starter is the cheapest of the three plans.", Some(true)),
                 // More is claimed than the table compares.
                 ("The cheapest plan with backups is Starter.", None),
                 ("Growth is not cheaper than Starter.", None),
@@ -387,8 +480,33 @@ mod tests {
     #[test]
     fn columns_are_compared_as_rows_are() {
         check(
-            "| | Kestrel 14 | Kestrel 14 Plus |\n|---|---|---|\n| Weight | 1.2 kg | 1.4 kg |\n| Battery | 56 Wh | 72 Wh |",
+            "| | Kestrel 14 | Kestrel 14 Plus |\n|---|---|---|\n| Weight | 1.2 kg | 1.4 kg |\n| Battery | 56 Wh | 72 Wh |\n\
+             | Power draw, highest setting | 30 W | 45 W |\n| Noise level | 36 dB | 38 dB |\n| Warranty | 2 years | 3 years |",
             &[
+                (
+                    "The Kestrel 14 Plus draws more power on its highest setting than the Kestrel 14.",
+                    Some(true),
+                ),
+                (
+                    "The Kestrel 14 runs more quietly than the Kestrel 14 Plus.",
+                    Some(true),
+                ),
+                (
+                    "The Kestrel 14 Plus runs more quietly than the Kestrel 14.",
+                    Some(false),
+                ),
+                (
+                    "The Kestrel 14 Plus is 0.2 kg heavier than the Kestrel 14.",
+                    Some(true),
+                ),
+                (
+                    "The Kestrel 14 Plus is 200 g heavier than the Kestrel 14.",
+                    Some(true),
+                ),
+                (
+                    "The Kestrel 14 Plus comes with the longest guarantee.",
+                    Some(true),
+                ),
                 (
                     "The Kestrel 14 Plus is heavier than the Kestrel 14.",
                     Some(true),
