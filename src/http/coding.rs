@@ -1,8 +1,8 @@
 //! Content codings of answers (RFC 9110, 8.4 and 12.5.3): which one a request accepts, and the answer in it. What is kept,
 //! signed and hashed is the answer without; a coding is put on it as it goes out.
 //!
-//! Levels: an answer of 12 KB takes 0.2 to 0.4 ms at these, and twice that for 3 to 5 % less at the next. What is asked for again
-//! unchanged is encoded once more, more slowly, and kept.
+//! Levels: an answer of 12 KB takes 0.2 to 0.4 ms at these, and twice that for 3 to 5 % less at the next. What everybody may keep
+//! is encoded more slowly, and kept once it is asked for again.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
@@ -30,17 +30,17 @@ const INLINE_BYTES_MAX: usize = 16 * 1024;
 /// Encoded constants that are kept: bytes, and how many.
 const KEPT_BYTES_MAX: usize = 4 * 1024 * 1024;
 const KEPT_MAX: usize = 256;
-/// Answers that were encoded once, of which it is not known yet whether they are constant.
+/// Answers that were encoded once, and may be asked for again.
 const SEEN_MAX: usize = 1024;
 /// Constants are no longer.
 const CONSTANT_BYTES_MAX: usize = 512 * 1024;
 
 const GZIP_LEVEL: u32 = 2;
-const GZIP_LEVEL_ONCE: u32 = 9;
+const GZIP_LEVEL_PUBLIC: u32 = 6;
 const BROTLI_QUALITY: i32 = 3;
 /// The next ones take 8 to 32 MiB for their tables.
-const BROTLI_QUALITY_ONCE: i32 = 6;
-/// The window of brotli as a power of two. Its tables have 256 KiB beside it, and 2 MiB for constants.
+const BROTLI_QUALITY_PUBLIC: i32 = 6;
+/// The window of brotli as a power of two. Its tables take 256 KiB beside it; 2 MiB for what is public.
 const BROTLI_WINDOW: i32 = 18;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -218,19 +218,17 @@ impl Encoder {
     pub(in crate::http) async fn encode(&self, mut reply: Reply, coding: Coding) -> Reply {
         let parts = reply.parts();
         let length = reply.length();
-        let constant = may_be_constant(&reply).then(|| (self.hash(&parts), length, coding));
-        // An address that a client makes up has an answer of its own, which nobody asks for twice.
-        let constant = constant.filter(|key| self.is_seen_again(*key));
-        let known = constant.and_then(|key| self.lock_cache().answers.get(&key).cloned());
+        let is_public = is_public(&reply);
+        let key = is_public.then(|| (self.hash(&parts), length, coding));
+        let known = key.and_then(|key| self.lock_cache().answers.get(&key).cloned());
         let encoded = match known {
             Some(encoded) => Some(encoded),
-            None if length <= INLINE_BYTES_MAX => encoded(&parts, coding, constant.is_some()).ok(),
+            None if length <= INLINE_BYTES_MAX => encoded(&parts, coding, is_public).ok(),
             None => match self.threads.clone().try_acquire_owned() {
                 Ok(permit) => {
-                    let is_constant = constant.is_some();
                     let work = tokio::task::spawn_blocking(move || {
                         let _permit = permit;
-                        encoded(&parts, coding, is_constant).ok()
+                        encoded(&parts, coding, is_public).ok()
                     });
                     work.await.unwrap_or_default()
                 }
@@ -240,10 +238,12 @@ impl Encoder {
         let Some(encoded) = encoded else {
             return reply;
         };
-        if let Some(key) = constant {
+        // An address that a client makes up has an answer of its own, which nobody asks for twice.
+        let kept = key.filter(|key| self.is_seen_again(*key));
+        if let Some(key) = kept {
             self.keep(key, &encoded);
         }
-        reply.set_encoded(encoded, constant.is_some());
+        reply.set_encoded(encoded, kept.is_some());
         reply = reply.fixed("content-encoding", coding.name());
         mark_tag(&mut reply, coding);
         reply
@@ -283,21 +283,21 @@ impl Encoder {
 }
 
 /// Whether others may get the same bytes: what may be kept by everybody, and the prices of a level.
-fn may_be_constant(reply: &Reply) -> bool {
-    let is_public = reply
+fn is_public(reply: &Reply) -> bool {
+    let may_be_kept = reply
         .headers
         .get(CACHE_CONTROL)
         .is_some_and(|value| value.as_bytes().starts_with(b"public"));
-    (is_public || reply.status == 402) && reply.length() <= CONSTANT_BYTES_MAX
+    (may_be_kept || reply.status == 402) && reply.length() <= CONSTANT_BYTES_MAX
 }
 
-fn encoded(parts: &[Bytes], coding: Coding, is_constant: bool) -> io::Result<Bytes> {
+fn encoded(parts: &[Bytes], coding: Coding, is_public: bool) -> io::Result<Bytes> {
     let length: usize = parts.iter().map(Bytes::len).sum();
     let out = Vec::with_capacity(length / 3 + 64);
     let written = match coding {
         Coding::Gzip => {
-            let level = if is_constant {
-                GZIP_LEVEL_ONCE
+            let level = if is_public {
+                GZIP_LEVEL_PUBLIC
             } else {
                 GZIP_LEVEL
             };
@@ -309,8 +309,8 @@ fn encoded(parts: &[Bytes], coding: Coding, is_constant: bool) -> io::Result<Byt
         }
         Coding::Brotli => {
             let params = brotli::enc::BrotliEncoderParams {
-                quality: if is_constant {
-                    BROTLI_QUALITY_ONCE
+                quality: if is_public {
+                    BROTLI_QUALITY_PUBLIC
                 } else {
                     BROTLI_QUALITY
                 },

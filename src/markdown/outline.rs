@@ -129,6 +129,8 @@ pub(super) enum Role {
     Form,
     Consent,
     Hidden,
+    /// Ingredients or steps.
+    Recipe,
 }
 
 /// What a node does to the markdown of the blocks in it.

@@ -197,9 +197,13 @@ static NAMED: Lists<14> = Lists::new([
     &NOTE_TITLES,
 ]);
 
+/// What schema.org calls the parts of a recipe; `ingredients` until version 2.1.
+const OF_RECIPES: [&str; 3] = ["recipeIngredient", "recipeInstructions", "ingredients"];
+
 /// What a block element is for.
 pub(super) fn role(tag: Tag, attributes: &Attributes<'_>, class: ClassSigns) -> Role {
     let (mut is_consent, mut is_open, mut named) = (class.is_consent, false, "");
+    let mut is_of_recipe = class.is_of_recipe;
     if class.hides {
         return Role::Hidden;
     }
@@ -211,6 +215,11 @@ pub(super) fn role(tag: Tag, attributes: &Attributes<'_>, class: ClassSigns) -> 
             2 if name.eq_ignore_ascii_case("id") => is_consent |= CONSENTS.contain_one_of(value),
             4 if name.eq_ignore_ascii_case("open") => is_open = true,
             4 if name.eq_ignore_ascii_case("role") => named = value.trim(),
+            8 if name.eq_ignore_ascii_case("itemprop") => {
+                is_of_recipe |= value
+                    .split_ascii_whitespace()
+                    .any(|property| OF_RECIPES.contains(&property));
+            }
             _ => {}
         }
     }
@@ -233,6 +242,7 @@ pub(super) fn role(tag: Tag, attributes: &Attributes<'_>, class: ClassSigns) -> 
         _ => Role::None,
     };
     match named {
+        "" if is_of_recipe && matches!(by_tag, Role::None | Role::Aside) => Role::Recipe,
         "" => by_tag,
         "main" => Role::Main,
         "article" => Role::Article,
@@ -277,6 +287,8 @@ pub(super) struct ClassSigns {
     pub(super) is_comment: bool,
     /// It names an author or a date.
     pub(super) is_byline: bool,
+    /// It holds the ingredients of a recipe.
+    is_of_recipe: bool,
     pub(super) talk: TalkSigns,
 }
 
@@ -289,6 +301,7 @@ impl ClassSigns {
         };
         for token in class.split_ascii_whitespace() {
             signs.is_comment |= comments::names_comments(token);
+            signs.is_of_recipe |= names_ingredients(token);
             let found = NAMED.of(token);
             signs.is_consent |= found.is_in(0);
             signs.hides |= found.is_in(1) || found.is_in(10);
@@ -302,6 +315,12 @@ impl ClassSigns {
         }
         signs
     }
+}
+
+fn names_ingredients(token: &str) -> bool {
+    const NAME: &[u8] = b"ingredient";
+    let mut parts = token.as_bytes().windows(NAME.len());
+    parts.any(|part| part.eq_ignore_ascii_case(NAME))
 }
 
 fn hides(name: &str, value: &str) -> bool {

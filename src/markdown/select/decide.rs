@@ -19,6 +19,7 @@ use super::orphans;
 use super::promotions;
 use super::reference;
 use super::repair::repair;
+use super::rows;
 use super::shares;
 use super::siblings;
 use super::voices::Voices;
@@ -57,6 +58,9 @@ pub(super) fn decide(
     let is_whole = reference::keep_whole(outline, hints, said_title, &mut is_kept);
     let comments = comments::under_article(outline, hints, &is_kept, said_title);
     outline.work.look();
+    if !is_whole && !hints.is_talk {
+        rows::keep_lines(outline, &mut is_kept);
+    }
     repair(outline, chances, threshold, &mut is_kept, title);
     endings::keep_ending(outline, &mut is_kept);
     if !hints.is_talk {
@@ -93,6 +97,9 @@ pub(super) fn decide(
     outline.work.look();
     promotions::drop_promotions(outline, &mut is_kept);
     note_titles::keep_note_titles(outline, &mut is_kept);
+    if !is_whole && !hints.is_talk {
+        rows::keep_headings(outline, &mut is_kept);
+    }
     if !is_whole {
         orphans::drop_orphans(outline, &mut is_kept);
     }

@@ -23,6 +23,7 @@ mod orphans;
 mod promotions;
 mod reference;
 mod repair;
+mod rows;
 mod scale;
 mod shares;
 mod siblings;

@@ -175,7 +175,8 @@ fn short(value: &Value) -> Option<String> {
             number.strip_suffix(".0").unwrap_or(&number).to_owned()
         }
         Value::String(text) if text.len() <= 2 * VALUE_BYTES_MAX => {
-            folded(&htmlize::unescape(text.as_str()))
+            // In a script an entity is often escaped once more.
+            folded(&htmlize::unescape(&*htmlize::unescape(text.as_str())))
         }
         Value::Object(object) => return short(object.get("@value")?),
         _ => return None,
@@ -234,7 +235,15 @@ fn duration(item: &Item<'_>, way: &str) -> Vec<String> {
     let Some(written) = item.first(way) else {
         return Vec::new();
     };
-    vec![in_words(&written).unwrap_or(written)]
+    match in_words(&written) {
+        Some(words) => vec![words],
+        // "PT0S", "PT", "PT-447094H" say nothing; "45 min" does, and "PT 5 minutes".
+        None => {
+            let said = written.trim_start_matches(['P', 'T']).trim();
+            let says = said.contains(|c: char| c.is_ascii_lowercase() || c == ':');
+            says.then(|| said.to_owned()).into_iter().collect()
+        }
+    }
 }
 
 fn in_words(written: &str) -> Option<String> {
@@ -252,7 +261,10 @@ fn in_words(written: &str) -> Option<String> {
                 digits.push(c);
                 continue;
             }
+            'Y' => "year",
+            'W' => "week",
             'D' => "day",
+            'M' if !in_time => "month",
             'H' => "hour",
             'M' if in_time => "minute",
             'S' => "second",
