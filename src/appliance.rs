@@ -44,9 +44,9 @@ use crate::routes::ROUTES;
 use crate::sandbox::ledger::Ledger;
 use crate::sync::lock;
 
-/// Largest request body (decisions, Numbers).
+/// Largest request body.
 const BODY_BYTES_MAX: usize = 64 * 1024;
-/// Largest header block (decisions, Numbers).
+/// Largest header block.
 const HEADER_BYTES_MAX: usize = 16 * 1024;
 /// Largest path and query; longer input goes into a body.
 const URI_BYTES_MAX: usize = 8 * 1024;
@@ -55,7 +55,7 @@ const URI_BYTES_MAX: usize = 8 * 1024;
 /// may hold a header block and a small body; larger bodies are counted by themselves (limits.request_bodies_mib).
 const RUNS_MAX: usize = 2048;
 
-/// Headers of every answer (discovery, Common).
+/// Headers of every answer.
 static COMMON_HEADERS: LazyLock<[(HeaderName, HeaderValue); 3]> = LazyLock::new(|| {
     let exposed = exposed_headers().join(", ");
     let common = |name, value| (HeaderName::from_static(name), value);

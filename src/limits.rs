@@ -330,7 +330,6 @@ mod tests {
         assert!(!granted(&buckets, 1), "more than a quota was saved up");
     }
 
-    /// Safety A44.
     #[test]
     fn a_hundred_thousand_clients_take_no_more_memory_than_the_bound() {
         let (buckets, time) = buckets(10, 1600);

@@ -254,7 +254,7 @@ impl Visit for Members<'_, '_> {
     }
 }
 
-/// Text inside a JSON string. Control bytes never reach the log as they are (safety A31).
+/// Text inside a JSON string. Control bytes never reach the log as they are.
 struct Escaped<'a, 'writer>(&'a mut Writer<'writer>);
 
 impl fmt::Write for Escaped<'_, '_> {

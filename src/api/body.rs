@@ -77,8 +77,7 @@ fn joined(earlier: Option<&Value>, text: &str) -> Value {
     }
 }
 
-/// Refuses cross-site forms (specification 8, review A13). Programs other than browsers send neither `Sec-Fetch-Site` nor
-/// `Origin`; a browser sends at least one of them with every POST.
+/// Refuses cross-site forms. Programs other than browsers send neither `Sec-Fetch-Site` nor `Origin`; a browser sends at least one of them with every POST.
 pub fn check_origin(app: &App, call: &Call) -> Result<(), Refusal> {
     let is_ours = match (call.header("sec-fetch-site"), call.header_count("origin")) {
         (Some(site), _) => matches!(site, "same-origin" | "none"),

@@ -1,4 +1,4 @@
-//! Challenges as HTTP responses: the headers of a 402 (specification section 7) and of a probe.
+//! Challenges as HTTP responses: the headers of a 402 and of a probe.
 
 use crate::app::App;
 use crate::domain::level::{Level, LineItem, Product};

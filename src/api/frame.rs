@@ -53,7 +53,7 @@ pub const LINKS: &str = "</openapi.json>; rel=\"service-desc\"; type=\"applicati
                          </docs>; rel=\"service-doc\", </.well-known/api-catalog>; rel=\"api-catalog\", \
                          </.well-known/ai-catalog.json>; rel=\"ard ai-catalog\", </llms.txt>; rel=\"alternate\"; type=\"text/markdown\"";
 
-/// The headers of every HTML response (safety A28).
+/// The headers of every HTML response.
 pub fn with_page_headers(reply: Reply) -> Reply {
     reply
         .fixed("content-security-policy", pages::layout::CSP)

@@ -17,7 +17,7 @@ use crate::store::SCHEMA_VERSION;
 const NAME: &str = "context402";
 /// The version of the payment protocol.
 const X402_VERSION: u8 = 2;
-/// The program's version counts releases; the API's changes with the responses (specification 9).
+/// The program's version counts releases; the API's changes with the responses.
 pub(in crate::cli) const VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     " (API ",

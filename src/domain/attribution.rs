@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribution(String);
 
-/// Longest label (decisions, Numbers).
+/// Longest label.
 const ATTRIBUTION_BYTES_MAX: usize = 64;
 
 impl Attribution {

@@ -1,5 +1,5 @@
-//! Bundles, the levels of an Evidence Bundle, and their table (specification 2.3). They are paid by x402, or through a
-//! payment link in US cents.
+//! Bundles, the levels of an Evidence Bundle, and their table. They are paid by x402, or through a payment link in US
+//! cents.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ struct Row {
     source_limit: usize,
     /// How each of its sources is read.
     pack: Pack,
-    /// The specification's words for the policy.
+    /// What it reads, in words for buyers.
     policy: &'static str,
 }
 

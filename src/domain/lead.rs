@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::domain::bundle;
 use crate::domain::time::UnixSeconds;
 
-/// Longest contact (decisions, Numbers).
+/// Longest contact.
 pub const CONTACT_CHARACTERS_MAX: usize = 254;
-/// Longest use case, and longest notes (decisions, Numbers).
+/// Longest use case, and longest notes.
 pub const NOTES_CHARACTERS_MAX: usize = 4_000;
 /// Longest budget, and longest name of a person.
 pub const LABEL_CHARACTERS_MAX: usize = 200;
@@ -32,7 +32,7 @@ pub enum LeadProduct {
     Contact,
 }
 
-/// Where a lead stands (specification section 3).
+/// Where a lead stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum LeadStatus {
     New,

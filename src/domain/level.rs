@@ -338,7 +338,7 @@ impl Level {
         }
     }
 
-    /// The specification's words for what it reads.
+    /// What it reads, in words for buyers.
     pub fn policy(self) -> &'static str {
         match self {
             Level::Tier(tier) => tier.policy(),

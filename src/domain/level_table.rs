@@ -42,7 +42,7 @@ macro_rules! level_table {
                 crate::domain::amount::Amount::from_units(self.row().units)
             }
 
-            /// The specification's words for the policy.
+            /// What it reads, in words for buyers.
             pub fn policy(self) -> &'static str {
                 self.row().policy
             }

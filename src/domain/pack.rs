@@ -1,4 +1,4 @@
-//! Packs, the levels of a Proof Pack, and their table (specification 2.2).
+//! Packs, the levels of a Proof Pack, and their table.
 
 use crate::domain::cache::CachePolicy;
 use crate::domain::depth::Depth;
@@ -25,7 +25,7 @@ struct Row {
     depth: Depth,
     /// Whether a language model may add claims, where one is configured.
     synthesis: bool,
-    /// The specification's words for the policy.
+    /// What it reads, in words for buyers.
     policy: &'static str,
 }
 
@@ -49,7 +49,7 @@ impl Pack {
         self.row().cache
     }
 
-    /// What an absent `force_refresh` means (specification 2.5: deep packs refresh by default).
+    /// What an absent `force_refresh` means: deep packs refresh by default.
     pub fn refreshes_by_default(self) -> bool {
         self.row().refreshes
     }

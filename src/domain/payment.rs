@@ -50,7 +50,7 @@ pub enum Event {
     SettleSucceeded {
         transaction: String,
     },
-    /// The facilitator said no, in a way that proves nothing moved (decisions, Money 8).
+    /// The facilitator said no, in a way that proves nothing moved.
     SettleFailed {
         reason: String,
     },

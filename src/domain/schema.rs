@@ -98,7 +98,7 @@ impl Kind {
     }
 }
 
-/// One complaint, as the specification's ValidationError.
+/// One complaint, as FastAPI's ValidationError.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValidationError {
     pub loc: Vec<Value>,

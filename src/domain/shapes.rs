@@ -1,4 +1,4 @@
-//! The field tables themselves: one row per member of a request body (specification section 2).
+//! The field tables themselves: one row per member of a request body.
 
 mod purchases;
 mod requests;
@@ -21,9 +21,9 @@ pub const QUOTED_PRODUCTS: [&str; 3] = [Product::NAMES[0], Product::NAMES[1], bu
 /// The field that people do not see and programs that fill in everything do.
 pub const HONEYPOT: &str = "website";
 
-/// Longest target URL (decisions, Numbers).
+/// Longest target URL.
 pub const TARGET_URL_CHARACTERS_MAX: usize = 2048;
-/// Longest question (decisions, Numbers).
+/// Longest question.
 pub const QUESTION_CHARACTERS_MAX: usize = 1000;
 
 /// Every body shape, for OpenAPI's components and the table tests.

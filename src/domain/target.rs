@@ -18,9 +18,9 @@ use crate::domain::source_list;
 
 pub use crate::domain::target::address::{AddressVerdict, classify};
 
-/// The most characters of a target's raw text (decisions, Numbers).
+/// The most characters of a target's raw text.
 pub const CHARACTERS_MAX: usize = 2_048;
-/// The ports that a target may name (specification 8).
+/// The ports that a target may name.
 const PORTS: [u16; 2] = [80, 443];
 
 /// An absolute http or https URL whose text the policy allows, without its fragment, which is never sent.

@@ -1,4 +1,4 @@
-//! Tiers of the context endpoint and their table (specification 2.1).
+//! Tiers of the context endpoint and their table.
 
 use crate::domain::cache::CachePolicy;
 use crate::domain::level_table::level_table;
@@ -19,7 +19,7 @@ struct Row {
     name: &'static str,
     units: u64,
     cache: CachePolicy,
-    /// The specification's words for the cache policy.
+    /// The cache policy, in words for buyers.
     policy: &'static str,
 }
 

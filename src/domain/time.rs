@@ -11,18 +11,18 @@ use jiff::tz::TimeZone;
 pub struct UnixSeconds(pub u64);
 
 pub const DAY_SECONDS: u64 = 24 * 3600;
-/// A quote receipt lives 7 days (specification section 8).
+/// A quote receipt lives 7 days.
 pub const QUOTE_SECONDS: u64 = 7 * DAY_SECONDS;
-/// A report is retained 30 days (specification 2.8), and known as expired for as long again (decisions, Addresses).
+/// A report is retained 30 days, and known as expired for as long again.
 pub const REPORT_SECONDS: u64 = REPORT_DAYS * DAY_SECONDS;
 pub const REPORT_DAYS: u64 = 30;
 /// How long a payer finds a purchase in its list.
 pub const PURCHASE_SECONDS: u64 = 30 * DAY_SECONDS;
-/// A converted page stays in the cache 24 hours (decisions, Addresses and samples).
+/// A converted page stays in the cache 24 hours.
 pub const PAGE_SECONDS: u64 = DAY_SECONDS;
-/// How long after settlement a kept answer is given again to the same payload (decisions, Money 4).
+/// How long after settlement a kept answer is given again to the same payload.
 pub const REDELIVERY_SECONDS: u64 = 15 * 60;
-/// A retry credit lives 15 minutes at most (decisions, Retry credits).
+/// A retry credit lives 15 minutes at most.
 pub const CREDIT_SECONDS: u64 = 15 * 60;
 /// An unknown settlement is looked at again after so long at the latest, and its answer kept until then.
 pub const UNKNOWN_LOOK_SECONDS_MAX: u64 = 3600;

@@ -20,7 +20,7 @@ use crate::evidence::report::canonical::{bundle_hash, members};
 pub use compose::{BundleReport, CellLine, ClaimKind, ClaimLine, SourceLine};
 use footnotes::Footnote;
 
-/// The most sources of a bundle (specification 2.3).
+/// The most sources of a bundle.
 pub const SOURCES_MAX: usize = 25;
 
 /// What a bundle report is made for.

@@ -64,9 +64,9 @@ closed_set! {
     }
 }
 
-/// A report: the members of specification 2.8 in its order, and more. The one place where they are named: every page,
-/// document, command and schema reads this type. A member that is added has `#[serde(default)]`, so that reports which
-/// were stored before stay readable. Payment, cost and cache facts are put beside it by the sale.
+/// A report. This is the one place where its members and their order are stated: every page, document, command and
+/// schema reads this type. A member that is added has `#[serde(default)]`, so that reports which were stored before stay
+/// readable. Payment, cost and cache facts are put beside it by the sale.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     pub status: Success,

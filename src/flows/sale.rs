@@ -1,6 +1,5 @@
-//! The paid pipeline, in the order of the specification (4.1 rule 2) and of `decisions` "Money": look up the payment,
-//! verify it, check the margin, do the work, store the answer, settle, deliver. Each step takes the result of the step
-//! before it, so that none can be skipped.
+//! The paid pipeline, in its order: look up the payment, verify it, check the margin, do the work, store the answer,
+//! settle, deliver. Each step takes the result of the step before it, so that none can be skipped.
 
 pub mod answer;
 pub mod deliver;

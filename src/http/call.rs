@@ -105,7 +105,7 @@ impl Call {
     }
 
     /// Whether an address that has a page and a document answers with the page: anyone who accepts anything gets the
-    /// page, as crawlers and browsers expect. Without an Accept header it is the document (specification 4.5).
+    /// page, as crawlers and browsers expect. Without an Accept header it is the document.
     pub fn wants_page(&self) -> bool {
         let accept = self.accept();
         let takes_page = !accept.is_empty() && quality(&accept, "text/html", true) > 0.0;

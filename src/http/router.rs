@@ -1,5 +1,5 @@
 //! Finds the row for method and raw path. Paths are compared byte for byte, without decoding or trailing-slash rules, so
-//! that no other spelling of a paid path reaches a handler (safety A21).
+//! that no other spelling of a paid path reaches a handler.
 
 use std::collections::HashMap;
 use std::fmt;

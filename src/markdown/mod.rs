@@ -76,7 +76,7 @@ pub use warnings::Warning;
 pub use work::WORK_TIME_MAX;
 use work::{Work, within_time};
 
-/// The most decoded bytes of a page that are converted (specification section 8).
+/// The most decoded bytes of a page that are converted.
 pub const PAGE_BYTES_MAX: u64 = 5_242_880;
 
 /// What is held until it is read or written is let go in pieces of this size.

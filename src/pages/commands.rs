@@ -104,7 +104,7 @@ pub fn buy(site: &Site<'_>, item: Item<'_>) -> String {
     )
 }
 
-/// The JSON body of a purchase (specification 2.4 and 2.5), one field per line, aligned after `-d '`.
+/// The JSON body of a purchase, one field per line, aligned after `-d '`.
 fn body(item: Item<'_>) -> String {
     let members = item.members();
     let lines = members

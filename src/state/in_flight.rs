@@ -31,7 +31,7 @@ use crate::state::unknown::Unknown;
 use crate::sync::lock;
 
 /// Sales of one payer that are worked on and settled at the same time; further ones wait. One balance may have been
-/// promised to all of them (safety A43).
+/// promised to all of them.
 const SALES_OF_PAYER_MAX: usize = 8;
 const SALE_WAIT_MAX: Duration = Duration::from_secs(5);
 

@@ -17,7 +17,7 @@ use crate::x402::offer_receipt::{self, OFFER_RECEIPT};
 use crate::x402::resource::Resource;
 use crate::x402::wire::{Extra, PaymentRequirements, Scheme, WrittenRequirements};
 
-/// How long a payment is valid (specification section 8).
+/// How long a payment is valid.
 pub const TIMEOUT_SECONDS_MAX: u64 = 300;
 
 /// What a challenge says where nothing else is to be said.
@@ -127,7 +127,7 @@ impl Offers {
     }
 
     /// The offer itself, and what was offered for it up to 300 seconds before `at` under another configuration: a buyer
-    /// who signed or paid just before a restart is not turned away (decisions, Money 2).
+    /// who signed or paid just before a restart is not turned away.
     pub fn honoured(&self, offer: &Offer, at: UnixSeconds) -> Vec<WrittenRequirements> {
         let former = self
             .former

@@ -1,5 +1,5 @@
-//! A converted page as the JSON members under which it is kept and served (bodies, Context 200): everything in an
-//! answer that does not depend on who buys it.
+//! A converted page as the JSON members under which it is kept and served: everything in an answer that
+//! does not depend on who buys it.
 
 use std::error::Error;
 use std::io::{BufReader, Read};
@@ -232,7 +232,7 @@ pub struct RenderFacts {
     pub note: Option<RenderNote>,
 }
 
-/// The page's part of an answer (bodies, Context 200): everything that does not depend on who buys it.
+/// The page's part of an answer: everything that does not depend on who buys it.
 #[derive(Serialize)]
 struct Members<'a> {
     /// First, so that a cached page's first bytes tell.

@@ -1,5 +1,5 @@
 //! The page cache: the last fetched page of a URL, for 24 hours and within a size limit; the oldest are deleted first. A
-//! record has only public page text, nothing about buyers (safety A19).
+//! record has only public page text, nothing about buyers.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

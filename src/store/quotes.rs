@@ -1,5 +1,5 @@
-//! Quote receipts: what was quoted, retained 7 days (specification section 8) within a bound in bytes, the oldest
-//! leaving first. An expired one leaves a tombstone of its identifier and its end. Quotes for bundles lie in a table of
+//! Quote receipts: what was quoted, retained 7 days within a bound in bytes, the oldest leaving
+//! first. An expired one leaves a tombstone of its identifier and its end. Quotes for bundles lie in a table of
 //! their own: those that were paid for do not count toward the bound, and are whole for 7 days more.
 
 use serde::{Deserialize, Serialize};

@@ -275,7 +275,7 @@ mod tests {
         );
     }
 
-    /// A25: one authorization must not have a second accepted signature besides v 0/1 for 27/28.
+    /// One authorization must not have a second accepted signature besides v 0/1 for 27/28.
     #[test]
     fn other_forms_of_a_good_signature_are_refused() {
         let all = vectors::all();

@@ -23,7 +23,7 @@ use crate::x402::{encoding, json};
 
 /// Longest header value in bytes.
 pub const HEADER_BYTES_MAX: usize = 16 * 1024;
-/// Time that settlement may take after the work, in seconds (decisions, Money 2).
+/// Time that settlement may take after the work, in seconds.
 const SETTLE_SECONDS: u64 = 30;
 /// How far a buyer's clock may be ahead of ours, in seconds.
 const CLOCK_SKEW_SECONDS: u64 = 60;

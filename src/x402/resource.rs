@@ -10,7 +10,7 @@ pub struct Resource {
     path: String,
 }
 
-/// Longest attribution in an alias (decisions: `[a-z0-9_.-]{1,64}`; read here in any case).
+/// Longest attribution in an alias: `[a-z0-9_.-]{1,64}`, in any case.
 const ATTRIBUTION_CHARS_MAX: usize = 64;
 
 impl Resource {

@@ -144,7 +144,6 @@ fn a_cheap_payment_buys_no_dear_page() {
     assert_eq!(rig.site.requests().len(), 0);
 }
 
-/// Every member of the answer that the specification (2.7) and `bodies` (Context 200) name.
 #[test]
 fn the_answer_has_all_its_parts() {
     let rig = Rig::start();
@@ -857,7 +856,7 @@ fn a_site_learns_who_we_are_and_nothing_about_the_buyer() {
     assert!(!told.contains("payment"), "{told}");
 }
 
-/// A margin below the minimum is refused before any work (specification 4.1 rule 2, 7 rule 2).
+/// A margin below the minimum is refused before any work.
 #[test]
 fn a_sale_that_does_not_pay_is_refused_before_the_work() {
     let rig = Rig::with(|resolved| resolved.set("guard.gas_usdc", "0.02"));
@@ -874,7 +873,7 @@ fn a_sale_that_does_not_pay_is_refused_before_the_work() {
     rig.buy(&wallet, ARTICLE, "deep").expect(200);
 }
 
-/// `bodies`, Context 200: `cache.key` (a prefix of a SHA-256).
+/// `cache.key` is a prefix of a SHA-256.
 #[test]
 fn the_cache_part_names_its_key() {
     let rig = Rig::start();
@@ -882,7 +881,6 @@ fn the_cache_part_names_its_key() {
     assert!(body["cache"]["key"].is_string(), "{}", body["cache"]);
 }
 
-/// `bodies`, Context 200: `ueg_receipt.min_margin` and `ueg_receipt.gas_price_gwei`.
 #[test]
 fn the_margin_receipt_names_minimum_margin_and_gas_price() {
     let rig = Rig::start();

@@ -54,7 +54,7 @@ fn parameter(address: &str, name: &str) -> Option<String> {
     found.map(|(_, value)| value.into_owned())
 }
 
-/// `bodies`, Bundle quote; specification 2.9 and 4.2: lists between lines, commas and spaces, bare domains by https.
+/// Lists between lines, commas and spaces, bare domains by https.
 #[test]
 fn a_quote_says_what_is_taken_and_what_it_costs() {
     let rig = with_links();
@@ -128,7 +128,7 @@ fn a_quote_says_what_is_taken_and_what_it_costs() {
             assert!(step[member].is_string(), "{step}");
         }
     }
-    // An agent buys it over x402; the default bundle is the specification's, and a smaller one is named.
+    // An agent buys it over x402; the default bundle goes without saying, and a smaller one is named.
     let buy = &quote["next_steps"][0];
     assert_eq!(buy["url"], format!("{BASE_URL}/v1/x402/proof-bundle"));
     assert_eq!(buy["accepts"][0]["amount"], "7000000");
@@ -278,7 +278,7 @@ fn odd_lists_are_answered() {
     .invalid("string_too_long", &["query", "question"]);
 }
 
-/// Decisions, Addresses and samples: lists too long for a GET are 414, naming POST /v1/quotes.
+/// Lists too long for a GET are 414, naming POST /v1/quotes.
 #[test]
 fn a_list_too_long_for_an_address_is_posted() {
     let rig = Rig::start();
@@ -419,7 +419,7 @@ fn a_lead_is_led_to_its_payment_link() {
     );
     // It may be called again, and is written down once.
     rig.get(path).expect(303);
-    // Review A5: the bundle stays what it was when the payment was led to, or the payment would be for something else.
+    // The bundle stays what it was when the payment was led to, or the payment would be for something else.
     let answer = pay(&rig, &[("bundle", "audit"), ("lead_id", id)]).expect(303);
     let location = answer.must("location");
     assert!(
@@ -495,7 +495,7 @@ fn too_small_a_bundle_is_not_paid_for() {
     );
 }
 
-/// Review A13: who goes to pay for a quote names it to the payment, and nothing is kept for that. A list that nobody has
+/// Who goes to pay for a quote names it to the payment, and nothing is kept for that. A list that nobody has
 /// quoted goes to the request form, and nothing is kept either.
 #[test]
 fn going_to_pay_keeps_nothing() {
@@ -752,7 +752,6 @@ fn people_find_their_way_by_forms_alone() {
     );
 }
 
-/// `bodies`, Checkout confidence, for bundles.
 #[test]
 fn confidence_says_what_is_in_place_for_a_bundle() {
     let rig = with_links();
@@ -808,7 +807,7 @@ fn confidence_says_what_is_in_place_for_a_bundle() {
         .refused(400, "invalid_product");
 }
 
-/// Specification 2.10: the last resource, with nothing to accept.
+/// The last resource, with nothing to accept.
 #[test]
 fn directories_find_the_quote() {
     let rig = Rig::start();

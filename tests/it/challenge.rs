@@ -7,7 +7,7 @@ use crate::harness::{
     ACCESS, ARTICLE, Ask, BASE_URL, DEEP, PAY_TO, PROOF_PACK, Rig, Says, Wallet, amount, order,
 };
 
-/// Directories probe with anything or nothing (decisions, Money 1).
+/// Directories probe with anything or nothing.
 #[test]
 fn an_unpaid_request_is_asked_for_money_whatever_its_body_is() {
     let rig = Rig::start();
@@ -45,7 +45,6 @@ fn an_unpaid_request_is_asked_for_money_whatever_its_body_is() {
     );
 }
 
-/// Specification section 7, headers of a 402; decisions, Addresses.
 #[test]
 fn the_402_carries_its_headers_and_the_header_is_the_body() {
     let rig = Rig::start();
@@ -78,7 +77,6 @@ fn the_402_carries_its_headers_and_the_header_is_the_body() {
     }
 }
 
-/// `discovery`, 402 answer.
 #[test]
 fn the_challenge_says_what_is_sold_and_how_it_is_paid() {
     let rig = Rig::start();
@@ -246,8 +244,8 @@ fn two_levels_in_one_place_are_refused_before_anybody_signs() {
     }
 }
 
-/// The price comes before the refusal (specification 4.1 rule 2), so the challenge itself says that a payment for this
-/// request would be refused.
+/// The price comes before the refusal, so the challenge itself says that a payment for this request would
+/// be refused.
 #[test]
 fn a_challenge_for_a_request_that_disagrees_with_itself_says_so() {
     let rig = Rig::start();
@@ -430,7 +428,7 @@ fn a_payment_of_version_1_is_told_that_only_version_2_is_accepted() {
     }
 }
 
-/// Specification 4.1: 200 with the challenge, no upstream work, no payment.
+/// 200 with the challenge, no upstream work, no payment.
 #[test]
 fn probes_show_the_challenge_and_take_no_payment() {
     let rig = Rig::start();
@@ -479,7 +477,7 @@ fn probes_show_the_challenge_and_take_no_payment() {
     assert_eq!(rig.site.requests().len(), 0);
 }
 
-/// The price needs nobody else (safety A13, A18).
+/// The price needs nobody else.
 #[test]
 fn the_price_is_told_while_the_facilitator_is_gone() {
     let rig = Rig::with(|resolved| {

@@ -37,7 +37,7 @@ pub(crate) fn config_file(folder: &Folder, more: &str) -> String {
     text(&path)
 }
 
-/// Decisions, Commands: the first experience.
+/// The first experience.
 #[test]
 fn the_demo_buys_a_page_and_ends_well() {
     // In short it fits on a screen.
@@ -393,7 +393,7 @@ fn a_wrong_configuration_is_told_by_its_setting() {
     }
 }
 
-/// Test seams and test funds are refused for a public address (decisions, Configuration).
+/// Test seams and test funds are refused for a public address.
 #[test]
 fn what_is_for_tests_is_refused_in_public() {
     let folder = Folder::new();
@@ -459,7 +459,7 @@ fn init_makes_the_data_file_once() {
     );
 }
 
-/// A damaged, foreign or empty file is refused in one line and left as it is (safety P6).
+/// A damaged, foreign or empty file is refused in one line and left as it is.
 #[test]
 fn a_file_that_is_not_ours_is_refused_and_left_alone() {
     let folder = Folder::new();
@@ -1059,7 +1059,7 @@ fn payments_are_listed_over_the_socket() {
     });
 }
 
-/// Decisions, Commands: straight to the file when the service is stopped; the user notices no difference.
+/// Straight to the file when the service is stopped; the user notices no difference.
 #[test]
 fn payments_are_listed_from_the_file_of_a_stopped_service() {
     let mut rig = Rig::start();

@@ -115,7 +115,7 @@ fn mail_state(rig: &Rig, key: &str) -> Value {
 #[test]
 fn without_a_token_the_console_says_so_and_stays_closed() {
     let rig = Rig::start();
-    // The page itself is there (specification 4.5).
+    // The page itself is there.
     let page = rig.get("/operator").expect(200);
     assert!(page.must("content-type").starts_with("text/html"));
     assert!(page.text().contains("operator.token"), "{page:?}");
@@ -179,7 +179,7 @@ fn whoever_has_the_token_signs_in_for_half_a_day() {
     console.get("/operator/console/payments").expect(303);
 }
 
-/// Review A13: a cookie that was copied before is worth nothing once its session was signed out.
+/// A cookie that was copied before is worth nothing once its session was signed out.
 #[test]
 fn signing_out_ends_the_session_and_no_other() {
     let mut rig = rig();

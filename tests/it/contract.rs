@@ -1,5 +1,4 @@
-//! The endpoints of the specification's section 4: method, path, status without further input, content
-//! type.
+//! The endpoints: method, path, status without further input, content type.
 
 use context402::evidence::report::action::AgentAction;
 use context402::http::Method;

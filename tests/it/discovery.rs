@@ -205,7 +205,7 @@ fn health_keeps_the_trouble_s_details_for_the_operator() {
     );
 }
 
-/// Revenue and payers appear only to the operator (decisions).
+/// Revenue and payers appear only to the operator.
 #[test]
 fn anybody_sees_that_it_runs_and_the_operator_what_is_sold() {
     let rig = Rig::start();
@@ -414,7 +414,7 @@ fn openapi_lists_what_there_is() {
         json!({"mode": "dynamic", "currency": "USD", "min": "0.1", "max": "1"})
     );
     assert!(buy["responses"]["503"]["headers"]["X-Service-Retry-Credit"].is_object());
-    // Every header of a 402 (specification 7) is documented, and none else.
+    // Every header of a 402 is documented, and none else.
     for path in [ACCESS, PROOF_PACK] {
         let documented = paths[path]["post"]["responses"]["402"]["headers"].as_object();
         let documented = documented.expect("headers").keys();
@@ -440,7 +440,7 @@ fn openapi_lists_what_there_is() {
         let found = all.iter().find(|parameter| parameter["name"] == name);
         found.unwrap_or_else(|| panic!("{path} {name}")).clone()
     };
-    // Specification 4.1: a probe's level may stand in a header; 4.5: the defaults of the listing.
+    // A probe's level may stand in a header, and the listing has defaults.
     assert_eq!(parameter(PROOF_PACK, "X-Service-Pack")["in"], "header");
     assert_eq!(parameter(ACCESS, "X-Service-Tier")["in"], "header");
     for (name, default) in [("limit", 20), ("offset", 0)] {
@@ -643,7 +643,7 @@ fn the_paid_endpoint_s_statuses_are_documented() {
     }
 }
 
-/// Whatever advertises an address serves at least a plain page there (decisions, Addresses).
+/// Whatever advertises an address serves at least a plain page there.
 #[test]
 fn every_advertised_address_answers() {
     let rig = Rig::start();
@@ -729,7 +729,7 @@ fn every_error_code_is_explained() {
     }
 }
 
-/// llmstxt.org, and `discovery`.
+/// In the form of llmstxt.org.
 #[test]
 fn models_are_told_how_to_buy() {
     let rig = Rig::start();
@@ -773,7 +773,7 @@ fn crawlers_are_told_what_they_may_read() {
     }
 }
 
-/// Discovery documents may be kept by caches and revalidated (discovery, Common: public, max-age=300 + ETag).
+/// Caches may keep discovery documents: public, max-age=300 and an ETag.
 #[test]
 fn discovery_documents_can_be_revalidated() {
     let rig = Rig::start();
@@ -799,7 +799,6 @@ fn discovery_documents_can_be_revalidated() {
     }
 }
 
-/// Specification 2.10 and `discovery`: every product, as their live challenges price them.
 #[test]
 fn directories_find_every_product_at_the_price_of_their_challenges() {
     let rig = Rig::start();

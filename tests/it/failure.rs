@@ -213,7 +213,7 @@ fn put(payload: &mut Value, pointer: &str, value: Value) {
     parent[name] = value;
 }
 
-/// Every member of the copied offer counts (safety A5, A8).
+/// Every member of the copied offer counts.
 #[test]
 fn an_altered_offer_is_answered_with_a_fresh_challenge() {
     let quiet = Quiet::start();
@@ -339,7 +339,7 @@ fn an_authorization_for_something_else_is_answered_with_a_fresh_challenge() {
     quiet.nobody_was_called();
 }
 
-/// validBefore ≥ now + work budget + 30 s (decisions, Money 2), and no later than the offer allows, with some skew.
+/// validBefore ≥ now + work budget + 30 s, and no later than the offer allows, with some skew.
 #[test]
 fn the_authorization_s_window_must_leave_time_for_the_work() {
     let quiet = Quiet::start();
@@ -469,7 +469,7 @@ fn spelling_does_not_matter_where_it_cannot() {
         .expect(200);
 }
 
-/// More than one payment leaves open which is meant (safety A22).
+/// More than one payment leaves open which is meant.
 #[test]
 fn two_payments_in_one_request_are_refused() {
     let quiet = Quiet::start();
@@ -570,7 +570,7 @@ fn a_packed_body_is_told_to_come_as_it_is() {
     packed("identity").expect(200);
 }
 
-/// The body's complaints are those of FastAPI's HTTPValidationError (specification 2.9).
+/// The body's complaints are those of FastAPI's HTTPValidationError.
 #[test]
 fn a_body_of_the_wrong_shape_is_complained_about_member_by_member() {
     let quiet = Quiet::start();
@@ -682,7 +682,7 @@ fn a_byte_order_mark_is_passed_over() {
     assert!(tools["result"]["tools"].is_array(), "{tools}");
 }
 
-/// `bodies`: a 422 of a paid route has the body of HTTPValidationError and nothing less.
+/// A 422 of a paid route has the body of HTTPValidationError and nothing less.
 #[test]
 fn a_complaint_about_a_choice_names_the_choices() {
     let quiet = Quiet::start();

@@ -195,7 +195,7 @@ fn a_wrong_method_is_told_the_right_ones() {
     }
 }
 
-/// Safety 4: CONNECT is 405, OPTIONS explicit, also without an address.
+/// CONNECT is 405, OPTIONS explicit, also without an address.
 #[test]
 fn a_tunnel_is_refused_and_the_whole_service_names_its_methods() {
     let rig = Rig::start();
@@ -276,7 +276,7 @@ fn a_wrong_method_does_not_betray_the_operator_s_addresses() {
     }
 }
 
-/// No other spelling of a paid path reaches its handler (safety A21).
+/// No other spelling of a paid path reaches its handler.
 #[test]
 fn path_tricks_never_reach_the_paid_operation() {
     let rig = Rig::start();
@@ -384,7 +384,6 @@ fn an_absolute_address_is_read_by_its_path() {
     );
 }
 
-/// `discovery`, Common.
 #[test]
 fn a_browser_s_script_may_ask_and_read() {
     let rig = Rig::start();
@@ -430,7 +429,7 @@ fn a_browser_s_script_may_ask_and_read() {
     rig.ask("OPTIONS", "/nothing").send().expect(404);
 }
 
-/// `discovery`, Common: the exposed names too, because some clients send them as request headers.
+/// Some clients send them as request headers.
 #[test]
 fn the_exposed_names_may_be_sent_as_well() {
     let rig = Rig::start();
@@ -643,7 +642,7 @@ fn a_transfer_coding_that_is_not_read_is_not_implemented() {
     ask("Transfer-Encoding: Chunked").expect(402);
 }
 
-/// base_url is the only source of public addresses (safety A30).
+/// base_url is the only source of public addresses.
 #[test]
 fn a_foreign_host_appears_nowhere() {
     let rig = Rig::start();

@@ -46,7 +46,6 @@ fn id_of(received: &Value) -> String {
     received["lead_id"].as_str().expect("an id").to_owned()
 }
 
-/// `bodies`, Lead.
 #[test]
 fn a_bundle_is_asked_for() {
     let rig = Rig::start();
@@ -251,7 +250,7 @@ fn more_sources_than_the_bundle_takes_are_refused() {
     assert_eq!(leads(&rig).len(), 5);
 }
 
-/// Review A5: contact and sources of another can be guessed. Who repeats them is answered as if they were new, learns
+/// Contact and sources of another can be guessed. Who repeats them is answered as if they were new, learns
 /// nothing of the other request, and changes nothing of it.
 #[test]
 fn who_repeats_another_s_request_learns_and_changes_nothing() {
@@ -410,7 +409,7 @@ fn the_same_form_at_once_is_a_lead_each_and_one_notice() {
     assert_eq!(receiver.heard().len(), 2);
 }
 
-/// Specification 8: what a page of another site sends in a visitor's name is refused; programs say no Origin.
+/// What a page of another site sends in a visitor's name is refused; programs say no Origin.
 #[test]
 fn forms_of_other_sites_are_refused() {
     let rig = Rig::with(|resolved| resolved.set("limits.recoveries_per_minute", "0"));
@@ -519,7 +518,6 @@ fn a_robot_is_forgotten() {
     );
 }
 
-/// `bodies`, /v1/contact.
 #[test]
 fn a_message_reaches_the_operator() {
     let rig = Rig::start();
@@ -659,7 +657,7 @@ fn leads_are_bounded() {
     assert_eq!(leads(&rig).len(), 2);
 }
 
-/// `bodies`, /metrics: by where they stand now, and for the operator alone.
+/// By where they stand now, and for the operator alone.
 #[test]
 fn the_operator_s_figures_say_where_leads_stand() {
     let rig = Rig::start();
@@ -690,7 +688,7 @@ fn the_operator_s_figures_say_where_leads_stand() {
     assert!(rig.get("/metrics").json()["leads_by_status"].is_null());
 }
 
-/// Specification 3 and issue: new → contacted → paid → fulfilled, any → lost, lost → contacted, with a trail.
+/// Stages: new → contacted → paid → fulfilled, any → lost, lost → contacted, with a trail.
 #[test]
 fn the_operator_moves_leads_on() {
     let mut rig = Rig::start();
@@ -799,7 +797,7 @@ fn a_person_is_forgotten() {
     send(&rig, BUNDLE, &bundle_lead()).expect(202);
 }
 
-/// Decisions, Commands: from the running service and from the file of a stopped one, without a difference.
+/// From the running service and from the file of a stopped one, without a difference.
 #[test]
 fn leads_are_handled_from_the_command_line() {
     let mut rig = Rig::start();
@@ -952,7 +950,6 @@ impl Receiver {
     }
 }
 
-/// `bodies`, Outbound lead webhook.
 #[test]
 fn a_new_lead_is_announced_once() {
     let receiver = Receiver::start();

@@ -29,7 +29,7 @@ fn ask(rig: &Rig, task: &Value) -> Ask {
     rig.post(COMPUTE).header("x402-token", "any").json(task)
 }
 
-/// `bodies`, broker/compute; by the costs of the defaults: 0.001 for the facilitator, 0.0005 for a fetch.
+/// By the costs of the defaults: 0.001 for the facilitator, 0.0005 for a fetch.
 #[test]
 fn the_brokerage_says_what_would_be() {
     let rig = rig();
@@ -102,7 +102,7 @@ fn what_is_missing_is_named_all_at_once() {
     wrong("agent_id", json!("a".repeat(257))).invalid("string_too_long", &["body", "agent_id"]);
     wrong("task_payload", json!([])).invalid("dict_type", &["body", "task_payload"]);
     wrong("offered_fee", json!("1")).invalid("float_type", &["body", "offered_fee"]);
-    // The specification forbids no other members here.
+    // Other members are allowed here.
     wrong("priority", json!("high")).expect(200);
     ask(&rig, &task(1))
         .without("Content-Type")

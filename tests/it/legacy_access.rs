@@ -1,4 +1,4 @@
-//! Pages paid by a transfer that the buyer has made itself, shown by the transaction's hash (safety 2.2, A26).
+//! Pages paid by a transfer that the buyer has made itself, shown by the transaction's hash.
 
 use std::time::Instant;
 

@@ -315,7 +315,7 @@ fn a_stop_that_cannot_wait_leaves_the_sale_to_the_next_start() {
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
-/// A full disk stops sales before a payment is looked at (safety P7); everything free goes on.
+/// A full disk stops sales before a payment is looked at; everything free goes on.
 #[test]
 fn a_full_disk_stops_sales_and_nothing_else() {
     let rig = Rig::with(|resolved| resolved.set("limits.free_disk_mib_min", "1000000000"));
@@ -371,7 +371,7 @@ fn unpaid_bytes(rig: &Rig, kind: Unpaid) -> u64 {
     rig.wait(read).expect("reads")
 }
 
-/// Security A4: a quote for 25 long addresses took 65 kB for 14 days, 28 GB a day from one address, until the service
+/// A quote for 25 long addresses took 65 kB for 14 days, 28 GB a day from one address, until the service
 /// could not start any more.
 #[test]
 fn a_flood_of_bundle_quotes_stays_within_its_bound() {
@@ -408,7 +408,7 @@ fn a_flood_of_bundle_quotes_stays_within_its_bound() {
     rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
 }
 
-/// Security A7: pages of sales that never settled stayed for a day, counted as reports and switched Proof Packs off.
+/// Pages of sales that never settled stayed for a day, counted as reports and switched Proof Packs off.
 #[test]
 fn sales_that_never_settle_leave_nothing_behind() {
     let rig = Rig::with(|resolved| {
@@ -501,7 +501,7 @@ fn a_full_store_of_reports_stops_reports_alone() {
     rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
 }
 
-/// Nobody is called for those who do not pay (safety A18).
+/// Nobody is called for those who do not pay.
 #[test]
 fn a_thousand_unpaid_requests_call_nobody() {
     let rig = Rig::start();
@@ -564,7 +564,7 @@ fn is_served_meanwhile(slow: &dyn Fn(usize) -> (Wallet, String), other: &str) {
     });
 }
 
-/// Work is capped per payer (decisions, Retry credits).
+/// Work is capped per payer.
 #[test]
 fn one_buyer_does_not_take_all_places() {
     let wallet = Wallet::new();
@@ -576,7 +576,7 @@ fn one_buyer_does_not_take_all_places() {
 }
 
 /// Many payments whose money is there once: a few are worked on at the same time, and once several could not be settled
-/// nothing more is done for their payer (safety A43).
+/// nothing more is done for their payer.
 #[test]
 fn one_wallet_with_many_nonces_gets_little_work_for_nothing() {
     let rig = Rig::start();
@@ -608,7 +608,7 @@ fn one_wallet_with_many_nonces_gets_little_work_for_nothing() {
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
-/// Work that could not be paid for is done a few times only (safety A9).
+/// Work that could not be paid for is done a few times only.
 #[test]
 fn a_payer_whose_settlements_fail_is_not_worked_for() {
     let rig = Rig::start();
@@ -627,7 +627,7 @@ fn a_payer_whose_settlements_fail_is_not_worked_for() {
     rig.buy(&wallet, ARTICLE, "fresh").expect(200);
 }
 
-/// Work is capped per target domain, whatever names it has (decisions, Retry credits).
+/// Work is capped per target domain, whatever names it has.
 #[test]
 fn one_slow_domain_does_not_take_all_places() {
     let slow = |number: usize| {

@@ -40,7 +40,7 @@ fn quote(rig: &Rig, target: &str) -> Ask {
     rig.ask("GET", &format!("/v1/x402/quote?target_url={target}"))
 }
 
-/// A review's attack (A3): quotes of names whose servers are dead took every place for lookups, 30 of 30 fetches of
+/// Quotes of names whose servers are dead took every place for lookups, 30 of 30 fetches of
 /// honest buyers were refused, and so were all of those 25 seconds later.
 #[test]
 fn quotes_of_names_that_hang_keep_no_buyer_waiting() {

@@ -126,7 +126,7 @@ fn a_backlog_of_payments_does_not_hold_up_mail() {
     assert_eq!(rig.wait(left).expect("is read"), []);
 }
 
-/// `bodies`, /health: by the last mail that was due.
+/// By the last mail that was due.
 #[test]
 fn health_says_whether_mail_goes_out() {
     let (rig, mailbox) = rig();

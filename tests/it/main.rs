@@ -29,7 +29,7 @@ mod codings;
 mod commands;
 /// The operator over the network: the token, the console with its forms, and the pause of sales.
 mod console;
-/// The endpoints of the specification's section 4, as a list.
+/// The endpoints as a list.
 mod contract;
 /// Pages made to break the converter.
 mod conversion;

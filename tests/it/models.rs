@@ -96,7 +96,7 @@ fn answer(says: &Says, mut stream: &TcpStream, flooded: &AtomicUsize) -> Next {
     }
 }
 
-/// Specification 2.2: quick packs are deterministic; the others hear a model, and its cost enters the Guardian.
+/// Quick packs are deterministic; the others hear a model, and its cost enters the Guardian.
 #[test]
 fn a_model_is_heard_for_standard_and_deep_packs_alone() {
     let says = r#"{"decision": "supported", "claims": []}"#;

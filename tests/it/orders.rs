@@ -379,7 +379,7 @@ fn who_asks_for_a_lost_delivery_learns_nothing_and_the_buyer_gets_a_mail() {
     );
 }
 
-/// Decisions: a link is given to the buyer's mailbox alone; address and source of another can be guessed.
+/// A link is given to the buyer's mailbox alone; address and source of another can be guessed.
 #[test]
 fn without_mail_nobody_is_given_a_link() {
     let rig = Rig::with(configure);

@@ -261,7 +261,7 @@ fn the_lists_of_endpoints_are_one_list() {
     let mut read: BTreeSet<_> = read
         .map(|row| (row.method.name().to_owned(), row.path.to_owned()))
         .collect();
-    // HEAD stands where the specification names it.
+    // HEAD is described for the paid endpoints.
     read.extend(Product::ALL.map(|product| ("HEAD".to_owned(), product.path().to_owned())));
     let described: BTreeSet<(String, String)> = ROUTES
         .iter()

@@ -179,7 +179,7 @@ fn a_quote_knows_robots_txt_from_earlier_sales_only() {
 }
 
 /// Blocking a host takes its pages off the shelf too.
-/// Safety 1.2: nobody reads by us where the operator is told of leads.
+/// Nobody reads by us where the operator is told of leads.
 #[test]
 fn the_host_of_the_operator_s_notices_is_no_target() {
     let hook = "https://other.sample-site.org/hooks/0123";

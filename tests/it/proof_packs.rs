@@ -80,7 +80,7 @@ fn a_sale_without_a_stated_pack_is_a_standard_one_about_everything() {
     );
 }
 
-/// Every member of specification 2.8, and that it is true.
+/// Every member, and that it is true.
 #[test]
 fn the_report_has_all_its_parts() {
     let rig = Rig::start();
@@ -213,7 +213,7 @@ fn what_the_page_does_not_say_is_not_supported() {
     }
 }
 
-/// Specification 2.5: query, header and body name one pack, or the payment is refused untouched.
+/// Query, header and body name one pack, or the payment is refused untouched.
 #[test]
 fn query_header_and_body_must_agree() {
     let rig = Rig::start();
@@ -242,7 +242,7 @@ fn query_header_and_body_must_agree() {
     assert_eq!(rig.facilitator.verify_calls(), 3);
 }
 
-/// Specification 7: an invalid pack is 400 where it selects the price, 422 on the probes and in a body.
+/// An invalid pack is 400 where it selects the price, 422 on the probes and in a body.
 #[test]
 fn a_pack_that_does_not_exist_is_refused_in_its_place() {
     let rig = Rig::start();
@@ -328,7 +328,6 @@ fn a_payment_buys_the_product_it_was_signed_for() {
     assert_eq!(rig.facilitator.verify_calls(), 0);
 }
 
-/// Specification 2.2: what each pack reads.
 #[test]
 fn packs_read_the_source_as_their_policies_say() {
     let rig = Rig::start();
@@ -395,7 +394,7 @@ fn identical_requests_at_once_make_one_report() {
     assert_eq!(rig.facilitator.settlements(), 1);
 }
 
-/// A Proof Pack's 503 carries a credit; the retry endpoint takes the request that was sent (decisions, Retry credits).
+/// A Proof Pack's 503 carries a credit; the retry endpoint takes the request that was sent.
 #[test]
 fn an_outage_earns_a_credit_that_buys_the_report() {
     let rig = Rig::start();

@@ -22,7 +22,6 @@ fn with_program() -> Rig {
     Rig::with(|resolved| resolved.set("download_url", "https://releases.example.org/context402/"))
 }
 
-/// `bodies`, Tier quote.
 #[test]
 fn a_quote_says_what_every_tier_would_do() {
     let rig = Rig::start();
@@ -304,7 +303,6 @@ fn a_quote_is_kept_for_seven_days_and_then_said_to_be_over() {
     assert!(page.text().contains("expired"));
 }
 
-/// `bodies`, POST /v1/quotes (the same body as GET): `content_sha256`.
 #[test]
 fn a_receipt_names_the_content_it_knows() {
     let rig = Rig::start();
@@ -372,7 +370,7 @@ fn the_resume_page_repeats_the_command() {
     assert!(answer.text().contains(ARTICLE) && answer.text().contains("context402 buy"));
 }
 
-/// What a stranger typed is text on the page (safety A28).
+/// What a stranger typed is text on the page.
 #[test]
 fn hostile_targets_are_shown_as_text() {
     let rig = Rig::start();
@@ -391,7 +389,6 @@ fn hostile_targets_are_shown_as_text() {
     }
 }
 
-/// `bodies`, Tier quote: `commands:{curl,node,python}`.
 #[test]
 fn a_quote_has_commands_for_three_languages() {
     let rig = Rig::start();
@@ -671,7 +668,7 @@ fn the_pack_quote_page_asks_and_answers() {
     assert_eq!(rig.site.requests().len(), 0);
 }
 
-/// `bodies`, Preview: nothing is fetched, kept or spent.
+/// Nothing is fetched, kept or spent.
 #[test]
 fn a_preview_says_what_a_report_would_hold() {
     let rig = Rig::start();
@@ -711,7 +708,6 @@ fn a_preview_says_what_a_report_would_hold() {
     );
 }
 
-/// `bodies`, Checkout confidence.
 #[test]
 fn confidence_says_whether_a_purchase_would_go_well() {
     let rig = Rig::start();
@@ -784,7 +780,7 @@ fn confidence_says_whether_a_purchase_would_go_well() {
     assert_eq!(rig.site.requests().len(), 0);
 }
 
-/// `bodies`, POST /v1/quotes: 201, Location, and the receipt itself.
+/// 201, Location, and the receipt itself.
 #[test]
 fn quotes_are_made_by_post_too() {
     let rig = Rig::start();

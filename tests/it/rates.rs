@@ -243,7 +243,7 @@ fn clients_are_told_apart_behind_a_proxy() {
     standard("203.0.113.9").expect(200);
 }
 
-/// One customer holds a /64 at least (safety A44).
+/// One customer holds a /64 at least.
 #[test]
 fn an_ipv6_network_is_one_client() {
     let rig = behind_a_proxy();

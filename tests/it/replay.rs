@@ -21,7 +21,7 @@ fn slow_rig() -> Rig {
 
 const SLOW: &str = "http://news.sample-site.org/slow";
 
-/// Safety A1: one piece of work, one settlement, one charge, and everybody gets the same bytes.
+/// One piece of work, one settlement, one charge, and everybody gets the same bytes.
 #[test]
 fn fifty_identical_requests_at_once_are_one_sale() {
     let rig = slow_rig();
@@ -173,7 +173,7 @@ fn a_payment_in_settlement_is_not_denied() {
     other.send().refused_charged(400, "payment_replayed");
 }
 
-/// Whoever waited on the first one has not used up a redelivery (decisions, Money 4).
+/// Whoever waited on the first one has not used up a redelivery.
 #[test]
 fn those_who_waited_do_not_count_as_redeliveries() {
     let rig = slow_rig();
@@ -378,7 +378,7 @@ fn the_same_authorization_in_other_bytes_is_not_given_the_answer() {
         .expect(200);
 }
 
-/// Whatever its letters, it is the number that the chain lets happen once (safety A24).
+/// Whatever its letters, it is the number that the chain lets happen once.
 #[test]
 fn a_nonce_in_capitals_is_the_same_nonce() {
     let rig = Rig::start();
@@ -516,7 +516,7 @@ fn a_new_signature_under_the_same_identifier_is_given_the_first_answer() {
     assert_eq!(rig.facilitator.spent(wallet.address()), 60_000);
 }
 
-/// An identifier is no bearer key: it counts for its payer alone (safety A14).
+/// An identifier is no bearer key: it counts for its payer alone.
 /// Each such signature leaves a record and costs nothing.
 #[test]
 fn so_many_signatures_under_an_identifier_are_given_the_answer_and_leave_no_text() {
@@ -606,7 +606,7 @@ fn two_signatures_under_one_identifier_at_once_are_one_charge() {
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
-/// An identifier is recorded after verification (decisions, Money 5): also while a credit holds its payment.
+/// An identifier is recorded after verification: also while a credit holds its payment.
 #[test]
 fn an_identifier_counts_while_its_payment_is_held() {
     let rig = Rig::start();

@@ -478,7 +478,7 @@ fn a_further_question_is_answered_from_the_kept_source() {
     rig.post(&path)
         .send()
         .invalid("missing", &["body", "question"]);
-    // Forms work without script (decisions).
+    // Forms work without script.
     let form = rig
         .post(&path)
         .header("Content-Type", "application/x-www-form-urlencoded")

@@ -100,7 +100,7 @@ fn a_crash_after_the_money_has_moved_charges_once_and_delivers() {
     other.refused_charged(400, "payment_replayed");
 }
 
-/// A claim becomes durable when the goods are kept; a crash before that owes nothing (decisions, Money 3).
+/// A claim becomes durable when the goods are kept; a crash before that owes nothing.
 #[test]
 fn a_crash_after_the_verification_owes_nothing() {
     let mut rig = Rig::today();
@@ -151,7 +151,7 @@ fn a_kill_during_the_settlement_is_reconciled() {
 }
 
 /// Crashed in the middle of redeeming a credit: the settlement may have been sent, so the credit stands for an unknown
-/// settlement now and first repeats the settle (decisions, Retry credits).
+/// settlement now and first repeats the settle.
 #[test]
 fn a_crash_while_a_credit_is_redeemed_loses_nothing() {
     let mut rig = Rig::today();
@@ -209,7 +209,7 @@ fn a_terminated_service_ends_its_sale_and_exits_in_order() {
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
-/// What is unknown stays so over a restart, for the same payload and for a newly signed one (decisions, Money 9).
+/// What is unknown stays so over a restart, for the same payload and for a newly signed one.
 #[test]
 fn an_unknown_settlement_is_remembered_over_a_restart() {
     let mut rig = Rig::start();
@@ -308,7 +308,7 @@ fn an_unknown_settlement_never_meets_a_402() {
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
-/// An offer is honoured for 300 s after it was made, whatever the configuration says now (safety A20).
+/// An offer is honoured for 300 s after it was made, whatever the configuration says now.
 #[test]
 fn an_offer_of_the_last_five_minutes_is_honoured() {
     let mut rig = Rig::start();
@@ -338,7 +338,7 @@ fn an_offer_of_the_last_five_minutes_is_honoured() {
     assert_eq!(rig.facilitator.settle_calls(), 1);
 }
 
-/// The margin is checked again at each retry (specification 4.1 rule 4).
+/// The margin is checked again at each retry.
 #[test]
 fn a_retry_that_no_longer_pays_is_refused() {
     let mut rig = Rig::start();
@@ -368,7 +368,7 @@ fn cached_pages_outlive_a_restart() {
     assert_eq!(rig.site.hits("/article"), 1);
 }
 
-/// A clock that goes back revives nothing (safety P8).
+/// A clock that goes back revives nothing.
 #[test]
 fn a_clock_that_goes_back_revives_no_payment() {
     let rig = Rig::start();

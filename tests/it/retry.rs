@@ -96,7 +96,7 @@ fn every_transient_outage_earns_a_credit() {
     });
 }
 
-/// 400, `charged: false`, no credit (decisions, Retry credits).
+/// 400, `charged: false`, no credit.
 #[test]
 fn a_final_refusal_earns_nothing_and_costs_nothing() {
     let rig = Rig::start();
@@ -211,7 +211,7 @@ fn a_final_refusal_earns_nothing_and_costs_nothing() {
     );
 }
 
-/// A page of exactly 5,242,880 bytes passes, one byte more does not (specification section 8).
+/// A page of exactly 5,242,880 bytes passes, one byte more does not.
 #[test]
 fn the_largest_page_is_sold_and_one_byte_more_is_not() {
     let rig = Rig::with(|resolved| {
@@ -251,7 +251,7 @@ fn without_a_credit_the_retry_endpoint_asks_for_one() {
     assert_eq!(rig.facilitator.verify_calls(), 0);
 }
 
-/// Wrong, unknown, misspelt, used and expired are one and the same answer (safety A17).
+/// Wrong, unknown, misspelt, used and expired are one and the same answer.
 #[test]
 fn nobody_learns_why_a_credit_is_not_good() {
     let wallet = Wallet::new();
@@ -314,7 +314,7 @@ fn nobody_learns_why_a_credit_is_not_good() {
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
-/// An absent field means the credit's own (decisions, Retry credits).
+/// An absent field means the credit's own.
 #[test]
 fn what_is_not_stated_is_the_credit_s_own() {
     let rig = Rig::start();
@@ -329,7 +329,7 @@ fn what_is_not_stated_is_the_credit_s_own() {
 }
 
 /// The same, said of the target as well: "an absent field means the credit's own". The body is an AccessRequest, whose
-/// target_url is required (specification 2.4), so that an empty one is complained about.
+/// target_url is required, so that an empty one is complained about.
 #[test]
 fn the_body_of_a_retry_is_an_access_request() {
     let wallet = Wallet::new();

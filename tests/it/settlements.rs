@@ -97,7 +97,7 @@ fn an_honest_facilitator_is_confirmed_with_few_calls_however_many_sales_there_ar
     assert_eq!(rig.chain.calls(), calls);
 }
 
-/// The review's finding M5: success with an invented transaction was believed for a day.
+/// Success with an invented transaction was believed for a day.
 #[test]
 fn an_invented_settlement_shows_within_a_minute() {
     let rig = rig();
@@ -373,7 +373,7 @@ fn lost(rig: &Rig, wallet: &Wallet, target_url: &str) -> (Payment, Ask, Answer) 
     (payment, ask, answer)
 }
 
-/// The review's finding A9: the nonce used elsewhere, with one unit for us in the same transaction.
+/// The nonce used elsewhere, with one unit for us in the same transaction.
 #[test]
 fn a_nonce_used_elsewhere_beside_a_transfer_to_us_has_failed() {
     for_each([1, 30_000], |units| {

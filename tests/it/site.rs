@@ -197,7 +197,7 @@ fn assets_are_what_they_say() {
     }
 }
 
-/// A source that does not fit is dropped (decisions, Numbers): the page is there, and the alias sells.
+/// A source that does not fit is dropped: the page is there, and the alias sells.
 #[test]
 fn a_source_that_is_no_label_is_dropped() {
     let rig = Rig::start();

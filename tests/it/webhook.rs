@@ -355,7 +355,7 @@ fn shop_with_link() -> (Rig, crate::harness::Mailbox) {
     })
 }
 
-/// Review A6: the address alone says neither who asked nor who pays. The delivery goes to the address, and who has the
+/// The address alone says neither who asked nor who pays. The delivery goes to the address, and who has the
 /// checkout session sees none of it.
 #[test]
 fn a_payment_without_a_reference_is_delivered_to_the_address_alone() {
@@ -416,7 +416,7 @@ fn a_payment_without_a_reference_is_delivered_to_the_address_alone() {
     assert_eq!(seen["question"], FERRY_CLAIM);
 }
 
-/// Review A6: wherever it is not certain whom the address stands for, the operator decides.
+/// Wherever it is not certain whom the address stands for, the operator decides.
 #[test]
 fn an_address_that_fits_more_than_one_lead_or_none_is_looked_at() {
     let needs_review = |rig: &Rig, event: &Event| {

@@ -77,7 +77,7 @@ fn page(app: &Shared, address: &str, member: &str) -> Result<SourceInput, Refusa
 }
 
 /// The canonical target. Text that is not a URL is a validation error; a target that policy refuses is refused later,
-/// after the payment check (specification 4.1 rule 2).
+/// after the payment check.
 pub fn canonical_target(app: &Shared, text: &str) -> Result<String, Refusal> {
     canonical_at(app, text, &["body", "target_url"])
 }

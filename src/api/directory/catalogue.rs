@@ -28,7 +28,7 @@ const CENT_UNITS: u64 = 10_000;
 const LIMIT_DEFAULT: usize = 20;
 const LIMIT_MAX: usize = 100;
 
-/// GET /discovery/resources (specification 2.10).
+/// GET /discovery/resources.
 pub async fn resources(app: Shared, call: Call) -> Reply {
     let page = number(&call, "limit", LIMIT_DEFAULT, 1)
         .and_then(|limit| Ok((limit.min(LIMIT_MAX), number(&call, "offset", 0, 0)?)));
@@ -145,8 +145,7 @@ fn listed(app: &App, product: Product) -> Value {
     })
 }
 
-/// The bundle quote, with an empty `accepts` (specification 2.10), because the quote is free. It is listed so that
-/// directories find bundles; those that require an offer in every item skip it. The bundle that x402 pays has its own item.
+/// The bundle quote, with an empty `accepts`, because the quote is free. It is listed so that directories find bundles; those that require an offer in every item skip it. The bundle that x402 pays has its own item.
 fn listed_bundles(app: &App) -> Value {
     let row = app.rows.iter().find(|row| row.path == bundles::QUOTE_PATH);
     let parameters = row.map_or(&[][..], |row| row.about.query);

@@ -9,7 +9,7 @@ use crate::domain::level::{Level, Product};
 use crate::http::{Guard, Method, Reply};
 use crate::signing::{DID_PATH, JWKS_PATH};
 
-/// The specification's description version (section 9), as a literal for texts that are put together at compile time.
+/// [`DESCRIPTION_VERSION`] as a literal for texts that are put together at compile time.
 macro_rules! description_version {
     () => {
         "1.2.0"
@@ -17,7 +17,7 @@ macro_rules! description_version {
 }
 pub(crate) use description_version;
 
-/// The specification's description version (section 9): the version of the API, not of the program.
+/// The version of the API, not of the program.
 pub const DESCRIPTION_VERSION: &str = description_version!();
 
 /// The Model Context Protocol.

@@ -57,7 +57,7 @@ impl View {
 pub async fn home(app: Shared, call: Call) -> Reply {
     match session(&app, &call).await {
         Ok(session) => show_page(&app, &call, &session, "today", None).await,
-        // The page exists (specification 4.5) and says why the console is disabled.
+        // The page exists and says why the console is disabled.
         Err(NotIn::Closed) => closed_with(&app, 200),
         // A link is used up by a click only: mail programs and chats open the links they show.
         Err(NotIn::Out) => match call.query.get("link") {

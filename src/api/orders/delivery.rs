@@ -271,7 +271,7 @@ async fn delivery_reply(app: &Shared, seen: Option<&Seen>, pass: &Pass) -> Resul
     })
 }
 
-/// The delivery's facts beside the report (bodies, Delivery), not covered by the report's hash.
+/// The delivery's facts beside the report, not covered by the report's hash.
 fn put_around(app: &App, seen: &Seen, pass: &Pass, body: &mut Map<String, Value>) {
     let (way_back, expires_at) = delivery::way_back(seen, pass, app.now());
     let Downloads { json, pdf, page } = downloads(app, seen, pass);

@@ -1,4 +1,4 @@
-//! Bodies of paid requests (specification sections 2.4 and 2.5).
+//! Bodies of paid requests.
 
 use crate::domain::bundle::{self, Bundle};
 use crate::domain::check::{self, CheckDepth};
@@ -51,7 +51,7 @@ const RENDER: Field = Field {
     example: "\"auto\"",
 };
 
-/// Body of the context endpoint and of the retry endpoint (specification 2.4).
+/// Body of the context endpoint and of the retry endpoint.
 pub static ACCESS_REQUEST: Object = Object {
     name: "AccessRequest",
     doc: "Which page to convert, and how fresh it must be.",
@@ -265,7 +265,7 @@ const SCREENSHOT: Field = Field {
     example: "false",
 };
 
-/// Body of the Proof Pack endpoint (specification 2.5), and of the retry endpoint for a Proof Pack's credit.
+/// Body of the Proof Pack endpoint, and of the retry endpoint for a Proof Pack's credit.
 pub static PROOF_PACK_REQUEST: Object = Object {
     name: "ProofPackRequest",
     doc: "The source, the question, and how thoroughly to check it.",

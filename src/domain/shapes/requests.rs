@@ -75,7 +75,7 @@ pub const QUOTE_BELONGINGS: [(&str, &str, &[&str]); 3] = [
     (QUOTED_PRODUCTS[2], "target_urls", &["target_url", "tier", "pack"]),
 ];
 
-/// Body of a request for a lost delivery (bodies, Recover).
+/// Body of a request for a lost delivery.
 pub static RECOVER_REQUEST: Object = Object {
     name: "BundleRecoverRequest",
     doc: "Identifies the buyer of a lost delivery.",
@@ -166,7 +166,7 @@ const WEBSITE: Field = Field {
     example: "\"\"",
 };
 
-/// Body of a request for a report (specification 2.9).
+/// Body of a request for a report.
 pub static PACK_LEAD_REQUEST: Object = Object {
     name: "PackLeadRequest",
     doc: "A request for a report on one source, for manual follow-up.",
@@ -182,7 +182,7 @@ const LEAD_PACK: Field = Field {
     ..PACK
 };
 
-/// Body of a request for a bundle (specification 2.9).
+/// Body of a request for a bundle.
 pub static BUNDLE_LEAD_REQUEST: Object = Object {
     name: "BundleLeadRequest",
     doc: "A request for an Evidence Bundle; the response says where to pay.",
@@ -310,7 +310,7 @@ const OFFERED_FEE: Field = Field {
     example: "0.02",
 };
 
-/// Body of the simulated brokerage (specification 2.6).
+/// Body of the simulated brokerage.
 pub static COMPUTE_REQUEST: Object = Object {
     name: "ComputeRequest",
     doc: "A task whose acceptance is simulated.",

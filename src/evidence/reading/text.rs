@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::domain::words::{folded, is_unseen, is_unspaced};
 use crate::evidence::reading::words::number_of_word;
 
-/// An address; longer ones are refused long before (decisions, Numbers).
+/// An address; longer ones are refused long before.
 pub(crate) const URL_CHARS_MAX: usize = 2_048;
 
 /// At most so many characters, an ellipsis included; control characters become spaces, and those that nobody sees are left

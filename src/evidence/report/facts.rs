@@ -31,8 +31,8 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// From the JSON members under which a converted page is kept and served (bodies, Context 200). What is missing
-    /// there stays unknown.
+    /// From the JSON members under which a converted page is kept and served. What is missing there
+    /// stays unknown.
     pub fn of_members(members: &Value, target_url: &str, cache_hit: bool) -> Facts {
         let page = Members::deserialize(members).unwrap_or_default();
         Facts {

@@ -9,7 +9,7 @@ use crate::evidence::report::{Report, Request, report};
 use crate::evidence::{Depth, Source};
 use crate::markdown::Page;
 
-/// It never expires (decisions, Addresses and samples).
+/// It never expires.
 pub const REPORT_ID: &str = "ppr_sample";
 pub const PACK: &str = "standard";
 const DEPTH: Depth = Depth::Standard;

@@ -173,7 +173,7 @@ pub fn may_fetch(reading: Reading, target_url: &str, sample_url: &str) -> bool {
     reading.cache.may_fetch() && target_url != sample_url
 }
 
-/// Target safety, then cache or fetch, then conversion (specification 4.1 rule 2). All products use the result, so this is
+/// Target safety, then cache or fetch, then conversion. All products use the result, so this is
 /// where pages without text and walls are refused.
 pub async fn read(
     app: &Shared,

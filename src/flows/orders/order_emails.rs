@@ -22,7 +22,7 @@ use crate::pages::orders::email::{
 use crate::signing::stamp::{is_sealed, seal};
 use crate::store::{Mail, MailAttachment, OrderReport, StoreError, Tables, mail_key};
 
-/// Validity of a link (decisions, Addresses and samples).
+/// Validity of a link.
 pub const LINK_SECONDS: u64 = 30 * 24 * 3600;
 /// Minimum interval between recovery e-mails for the same orders.
 const RECOVERY_PAUSE_SECONDS: u64 = 600;

@@ -1,5 +1,5 @@
-//! The JSON of a paid answer (specification 2.7 and 2.8, bodies), composed of runs of members: the buyer's, the page's
-//! (shared with the cache) or the report's, and the payment's, which come last.
+//! The JSON of a paid answer, composed of runs of members: the buyer's, the page's (shared with the
+//! cache) or the report's, and the payment's, which come last.
 
 mod several;
 

@@ -56,7 +56,7 @@ impl Goods {
     }
 }
 
-/// Target safety, then the pages, then the report (specification 4.1 rule 2).
+/// Target safety, then the pages, then the report.
 pub async fn deliver(app: &Shared, payment: &Payment) -> Result<Goods, Trouble> {
     let (purchase, payer) = (&payment.purchase, hex::encode(payment.payer.0));
     let payer = payer.as_str();

@@ -19,7 +19,7 @@ use crate::state::in_flight::{Reservation, ReservedIdentifier};
 /// How many payments under one identifier get a stored answer that was received: each leaves a record, and costs its sender
 /// nothing.
 const ANSWERED_MAX: u8 = 20;
-/// How often a stored answer is redelivered to the same payload (decisions, Money 4).
+/// How often a stored answer is redelivered to the same payload.
 const REDELIVERIES_MAX: u8 = 5;
 
 /// The record of this authorization.

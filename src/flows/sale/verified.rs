@@ -124,7 +124,7 @@ pub fn work_time_max(app: &App, level: Level, reads: Reads) -> Duration {
     reading + model.map_or(Duration::ZERO, |llm| llm.time_max) + app.config.payment.verify_time_max
 }
 
-/// The checks without upstreams (decisions, Money 2). An invalid payment gets a new challenge.
+/// The checks without upstreams. An invalid payment gets a new challenge.
 pub fn check_terms(
     app: &Shared,
     purchase: &Purchase,

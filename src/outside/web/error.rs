@@ -1,4 +1,4 @@
-//! Fetch errors: the facts, whether they are transient (decisions, Retry credits), and messages for the buyer.
+//! Fetch errors: the facts, whether they are transient, and messages for the buyer.
 
 use std::fmt;
 use std::io::{self, ErrorKind};

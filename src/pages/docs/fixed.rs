@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::pages::parts;
 
-/// Header, who sends it, what it means (specification sections 5 and 7).
+/// Header, who sends it, what it means.
 const HEADERS: [(&str, &str, &str); 24] = [
     (
         "PAYMENT-SIGNATURE",
@@ -114,7 +114,7 @@ pub(crate) fn headers() -> Markup {
     html! { h2 #headers { "Headers" } (parts::scrolling("Headers", &table)) }
 }
 
-/// Field and meaning of a report (specification 2.8).
+/// Field and meaning of a report.
 const REPORT: [(&str, &str); 12] = [
     (
         "answer, executive_summary",
@@ -163,7 +163,7 @@ const REPORT: [(&str, &str); 12] = [
     ("cache, payment, ueg_receipt", "As in the page response."),
 ];
 
-/// Field and meaning of the page response (specification 2.7).
+/// Field and meaning of the page response.
 const ANSWER: [(&str, &str); 9] = [
     ("status", "Always success in a 200."),
     (
@@ -320,7 +320,7 @@ pub(crate) fn signatures() -> Markup {
     }
 }
 
-/// Limit and value (specification section 8 and decisions, Numbers).
+/// Limit and value.
 const LIMITS: [(&str, &str); 10] = [
     ("Page size", "5,242,880 bytes"),
     ("Target ports", "80 and 443"),

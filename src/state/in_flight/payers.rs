@@ -9,7 +9,7 @@ use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::sync::lock;
 
-/// Settlements of one payer that may fail for good, one after the other, before no more is done for it (safety A9).
+/// Settlements of one payer that may fail for good, one after the other, before no more is done for it.
 const FAILURES_MAX: u8 = 3;
 /// An outage of a target or supplier after verification counts as a part of a failed settlement: the payer may have
 /// chosen a target that never answers.

@@ -51,7 +51,7 @@ async fn due_rows(store: &Store) -> usize {
     read.await.expect("reads")
 }
 
-/// Security A7: 36 sales that never settled filled the file for a day.
+/// 36 sales that never settled filled the file for a day.
 #[tokio::test]
 async fn a_sale_that_fails_leaves_nothing_behind() {
     let folder = Folder::new();

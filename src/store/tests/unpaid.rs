@@ -91,7 +91,7 @@ async fn sums(store: Store, folder: &Folder) -> (Vec<u64>, Vec<u64>) {
     (noted, counted)
 }
 
-/// Security A4: a bundle quote of 25 long addresses took 65 kB for 14 days, and nothing bounded their sum.
+/// A bundle quote of 25 long addresses took 65 kB for 14 days, and nothing bounded their sum.
 #[tokio::test]
 async fn quotes_beyond_their_bound_push_out_the_oldest() {
     let folder = Folder::new();

@@ -103,7 +103,7 @@ fn a_payment_that_fits_gives_our_own_offer() {
     );
 }
 
-/// A5: an altered copy of the offer is not our offer; another spelling of it is.
+/// An altered copy of the offer is not our offer; another spelling of it is.
 #[test]
 fn accepted_is_compared_field_by_field() {
     for (pointer, value) in [
@@ -185,7 +185,7 @@ fn everything_that_we_put_into_extra_must_come_back() {
     assert!(!outcome(with(json!("starter"))));
 }
 
-/// A6: a payment that names a resource must name ours.
+/// A payment that names a resource must name ours.
 #[test]
 fn the_resource_is_ours_or_absent() {
     check(&without("/resource"), Ok(()));
@@ -210,7 +210,7 @@ fn the_resource_is_ours_or_absent() {
     }
 }
 
-/// A7 and A8: recipient, amount and window of what was signed.
+/// Recipient, amount and window of what was signed.
 #[test]
 fn the_authorization_pays_us_the_amount_in_time() {
     let field = |name: &str| format!("/payload/authorization/{name}");
@@ -287,7 +287,7 @@ fn refused(payment: &Value, expected: &str, malformed: bool) {
     assert_eq!(refusal.is_malformed(), malformed, "{payment}");
 }
 
-/// A8, A23, A24: what is not a payment of version 2 with an EIP-3009 authorization.
+/// What is not a payment of version 2 with an EIP-3009 authorization.
 #[test]
 fn malformed_payments_are_refused() {
     let short = "ab".repeat(31);
@@ -411,7 +411,7 @@ fn every_form_of_base64_is_one_payment() {
     }
 }
 
-/// A24: another spelling of the same authorization has the same key.
+/// Another spelling of the same authorization has the same key.
 #[test]
 fn spellings_of_a_nonce_and_a_payer_are_one_key() {
     let plain = decode(&payment()).expect("a payment");

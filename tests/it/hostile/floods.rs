@@ -244,7 +244,7 @@ fn whoever_reads_slowly_gets_all_of_it() {
     );
 }
 
-/// A redelivery that finds no room is none (decisions, Money 4): whoever is told to ask again can ask as often as
+/// A redelivery that finds no room is none: whoever is told to ask again can ask as often as
 /// before.
 #[test]
 fn an_answer_that_finds_no_room_does_not_count() {

@@ -110,7 +110,7 @@ fn a_data_file_that_cannot_grow_loses_nothing() {
     rig.buy(&wallet, ARTICLE, "fresh").expect(200);
 }
 
-/// A clock that jumps far ahead expires what it must; jumping back revives nothing of it (safety P8).
+/// A clock that jumps far ahead expires what it must; jumping back revives nothing of it.
 #[test]
 fn a_clock_that_jumps_revives_nothing() {
     let rig = Rig::start();

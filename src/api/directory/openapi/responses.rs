@@ -134,7 +134,7 @@ fn refusal(app: &App, row: &Row, status: u16) -> Value {
     answer
 }
 
-/// The headers of a 402 (specification section 7).
+/// The headers of a 402.
 fn challenge_headers(product: Product) -> Value {
     let level = format!("The priced {}.", product.level_word());
     let mut level = text(&level);

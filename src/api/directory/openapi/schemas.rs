@@ -140,7 +140,7 @@ fn purchases_response() -> Value {
     )
 }
 
-/// Specification 2.7.
+/// What a page's buyer gets.
 fn context_response() -> Value {
     let text = || json!({"type": "string"});
     let signal = || json!({"enum": ["yes", "no", "unset"]});
@@ -203,7 +203,6 @@ fn excerpt() -> Value {
     )
 }
 
-/// Specification 2.8: the report, as its type has it, and what the sale puts beside it.
 /// The schema of a report's type, with the members that the sale puts beside it.
 fn report_response<R: JsonSchema>(beside: &[&str]) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();

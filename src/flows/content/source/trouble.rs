@@ -47,7 +47,7 @@ pub(super) fn render_trouble(attempt: &Attempt) -> Option<Trouble> {
     })
 }
 
-/// `FetchError` decides what is transient and what is final (decisions, Retry credits).
+/// `FetchError` decides what is transient and what is final.
 pub fn fetch_trouble(error: &FetchError) -> Trouble {
     let code = match Code::parse(error.code()) {
         Some(Code::UpstreamUnavailable) if !error.is_transient() => Code::UpstreamRefused,

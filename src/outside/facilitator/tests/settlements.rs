@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A12, settle: success only with every field right; what is not certain is unknown.
+/// Success only with every field right; what is not certain is unknown.
 #[tokio::test]
 async fn settlements_are_believed_field_by_field() {
     let good =

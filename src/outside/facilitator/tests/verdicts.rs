@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A12, verify: a verdict only from a reply of the protocol that agrees with what we asked.
+/// A verdict only from a reply of the protocol that agrees with what we asked.
 #[tokio::test]
 async fn verdicts_are_taken_from_true_replies_alone() {
     let valid = Ok(Verdict::Valid { payer: payer() });
