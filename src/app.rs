@@ -118,8 +118,7 @@ pub struct App {
     pub tasks: TaskTracker,
     /// The 402 of each level, made once by the API layer.
     pub challenges: OnceLock<Vec<Reply>>,
-    /// Documents that change only with live settings, by the pattern of their row.
-    /// By the row's pattern, and whether sales are paused, which pages say.
+    /// Documents that change only with live settings, by their row's pattern and whether sales are paused, which pages say.
     documents: Mutex<HashMap<(&'static str, bool), Reply>>,
     /// The markdown of constant pages.
     pub alternates: Alternates,

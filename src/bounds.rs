@@ -106,10 +106,7 @@ pub const NOT_BY_STRANGERS: &[(&str, &str)] = &[
     ("order-reports-1", "written for paid orders alone"),
     ("ledger-1", "one row a day, written when a sale settles"),
     ("reckonings-1", "one row a day"),
-    (
-        "terms-1",
-        "the service's own offers of the last ten minutes",
-    ),
+    ("terms-1", "the service's own offers of the last 12 days"),
 ];
 
 /// The table.

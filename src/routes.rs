@@ -8,7 +8,7 @@ use crate::api::buyer::{
 use crate::api::directory::discovery::{
     crawlers, figures, full, health, keys, llms, manifest, trust,
 };
-use crate::api::directory::documents::{A2A_PATH, AGENT_CARD_PATH, MCP_PATH};
+use crate::api::directory::documents::{A2A_PATH, AGENT_CARD_PATH};
 use crate::api::directory::{agent, catalogue, discovery, mcp, pricing};
 use crate::api::operator::{console, leads as operator_leads};
 use crate::api::orders::{bundle_pay, bundles, delivery, leads, webhook};
@@ -16,7 +16,7 @@ use crate::api::{operator, site};
 use crate::app::Row;
 use crate::domain::bundle::Bundle;
 use crate::domain::check::CheckDepth;
-use crate::domain::endpoint::{Endpoint, HTML, Parameter, Price, Schema, Tag};
+use crate::domain::endpoint::{Endpoint, HTML, MCP_PATH, Parameter, Price, Schema, Tag};
 use crate::domain::level::Product;
 use crate::domain::pack::Pack;
 use crate::domain::rate::RateClass;

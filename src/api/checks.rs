@@ -53,7 +53,7 @@ impl Check {
     }
 }
 
-/// All checks pass.
+/// No check fails.
 pub fn is_ready(checks: &[Check]) -> bool {
     checks.iter().all(|check| check.status != Status::Fail)
 }

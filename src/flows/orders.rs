@@ -1,6 +1,6 @@
 //! Processes the payment provider's events: each event once, one order per checkout session, in any order of arrival.
-//! Decisions are on disk before the provider gets a response; `flows::fulfil` does the work. Also performs the operator's
-//! acts on orders.
+//! Decisions are on disk before the provider gets a response; `fulfil` does the work. Also performs the operator's acts
+//! on orders.
 
 pub mod delivery;
 pub mod fulfil;

@@ -79,8 +79,8 @@ use work::{Work, within_time};
 /// The most decoded bytes of a page that are converted.
 pub const PAGE_BYTES_MAX: u64 = 5_242_880;
 
-/// What is held until it is read or written is let go in pieces of this size.
-const LET_GO_BYTES: usize = 1024 * 1024;
+/// Buffers are freed in pieces of this size.
+const FREED_AT_ONCE_BYTES: usize = 1024 * 1024;
 
 /// The most links of a page that are given.
 pub const LINKS_MAX: usize = 200;
@@ -371,7 +371,7 @@ impl Converter {
         };
         let mut read = mark_length;
         while read < bytes.len() {
-            let end = bytes.len().min(read + LET_GO_BYTES);
+            let end = bytes.len().min(read + FREED_AT_ONCE_BYTES);
             sink.write(&mut decoding, &bytes[read..end], false)?;
             bytes.drain(..end);
             bytes.shrink_to_fit();

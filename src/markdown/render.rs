@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::LET_GO_BYTES;
+use super::FREED_AT_ONCE_BYTES;
 use super::escape::longest_backtick_run;
 use super::outline::{Block, Kind, NodeId, Outline, Shape};
 use super::passages::{Passage, PassageKind};
@@ -235,7 +235,7 @@ impl Source {
         let end = self.gone + self.text.len();
         let first = self.firsts.get(self.written).copied().unwrap_or(end);
         let until = first.min(before);
-        if until >= self.gone + LET_GO_BYTES {
+        if until >= self.gone + FREED_AT_ONCE_BYTES {
             self.text.drain(..until - self.gone);
             self.text.shrink_to_fit();
             self.gone = until;
@@ -422,7 +422,7 @@ impl Renderer<'_> {
         let mut starts_line = true;
         while !range.is_empty() {
             let rest = source.piece(range.clone());
-            let piece = &rest[..rest.floor_char_boundary(LET_GO_BYTES)];
+            let piece = &rest[..rest.floor_char_boundary(FREED_AT_ONCE_BYTES)];
             range.start += piece.len();
             starts_line = self.lines(piece, starts_line);
             source.let_go(range.start);

@@ -1,6 +1,5 @@
-//! The last net below all other bounds: how long the work on one page may take, in the time that its thread computes. Each
-//! kind of page has bounds of its own that make its work grow with its length alone; this one is for a cause that nobody
-//! knows yet.
+//! A time limit for one conversion, in the time that its thread computes, as a backstop for the other limits. Each kind of
+//! page has bounds of its own that make its work grow with its length alone; this one is for a cause that nobody knows yet.
 //!
 //! Reading time is for the caller, who gives the clock. What spends all of it is left by unwinding: a pass over a page needs
 //! no way out in its middle, and nothing half done is looked at afterwards.

@@ -227,7 +227,7 @@ tables! {
     OVERRIDES overrides "overrides-1": &'static str => &'static [u8];
     /// Number → record of a change by the operator; the latest 1,000.
     CHANGES changes "changes-1": u64 => &'static [u8];
-    /// Payment terms as JSON → Unix seconds at which they were last offered; ten minutes.
+    /// Payment terms as JSON → Unix seconds at which they were last offered; for 12 days.
     TERMS terms "terms-1": &'static str => u64;
 }
 

@@ -20,8 +20,6 @@ pub(crate) use description_version;
 /// The version of the API, not of the program.
 pub const DESCRIPTION_VERSION: &str = description_version!();
 
-/// The Model Context Protocol.
-pub use crate::domain::endpoint::MCP_PATH;
 /// The message interface of A2A.
 pub const A2A_PATH: &str = "/a2a";
 pub const AGENT_CARD_PATH: &str = "/.well-known/agent-card.json";

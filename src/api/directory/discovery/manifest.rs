@@ -4,14 +4,13 @@ use serde_json::{Value, json};
 
 use crate::api::directory::catalogue::X402_PATH;
 use crate::api::directory::documents::{
-    AGENT_CARD_PATH, DESCRIPTION_VERSION, MCP_PATH, document, document_of, levels, operations,
-    public_rows,
+    AGENT_CARD_PATH, DESCRIPTION_VERSION, document, document_of, levels, operations, public_rows,
 };
 use crate::api::directory::mcp;
 use crate::api::frame::made_once;
 use crate::api::orders::bundles;
 use crate::app::{App, Shared};
-use crate::domain::endpoint::Tag;
+use crate::domain::endpoint::{MCP_PATH, Tag};
 use crate::domain::level::Product;
 use crate::http::{Call, Reply};
 use crate::pages::assets::{FAVICON_PATH, ICON_PATH};

@@ -15,13 +15,14 @@ pub mod trust;
 use serde_json::{Value, json};
 
 use crate::api::directory::documents::{
-    A2A_PATH, DESCRIPTION_VERSION, MCP_PATH, document, documents, levels,
+    A2A_PATH, DESCRIPTION_VERSION, document, documents, levels,
 };
 use crate::api::directory::openapi;
 use crate::api::frame::made_once;
 use crate::api::orders::bundles;
 use crate::api::{frame, site};
 use crate::app::{App, Shared};
+use crate::domain::endpoint::MCP_PATH;
 use crate::domain::level::Product;
 use crate::http::{Call, Reply};
 

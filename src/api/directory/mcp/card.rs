@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::api::directory::documents::{MCP_PATH, document_of};
+use crate::api::directory::documents::document_of;
 use crate::api::directory::mcp::era;
 use crate::app::{App, Shared};
+use crate::domain::endpoint::MCP_PATH;
 use crate::http::{Call, Reply};
 use crate::pages::assets::ICON_PATH;
 

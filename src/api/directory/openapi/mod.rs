@@ -7,10 +7,10 @@ pub mod schemas;
 
 use serde_json::{Map, Value, json};
 
-use crate::api::directory::documents::{A2A_PATH, DESCRIPTION_VERSION, MCP_PATH, operations};
+use crate::api::directory::documents::{A2A_PATH, DESCRIPTION_VERSION, operations};
 use crate::api::orders::webhook;
 use crate::app::{App, Row};
-use crate::domain::endpoint::Price;
+use crate::domain::endpoint::{MCP_PATH, Price};
 use crate::domain::level::Product;
 use crate::domain::schema::Object;
 

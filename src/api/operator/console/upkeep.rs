@@ -1,4 +1,4 @@
-//! The views Reports, Outbox, Data, Health and Configuration.
+//! The views Reports, Outbox, Data, Health, Configuration and Changes.
 
 use serde_json::Value;
 

@@ -151,7 +151,8 @@ fn read(bytes: &[u8], settings: &Settings, work: &Work) -> Result<Page, ConvertE
     Ok(page)
 }
 
-/// The pages in order, and whether there are more than are read. A tree that bites its tail is walked once.
+/// The pages in order, and whether there are more than are read. A node that is its own descendant is
+/// visited once.
 fn leaves(file: &File<'_>, catalog: &Dict) -> (Vec<Object>, bool) {
     let mut waiting: Vec<Object> = catalog
         .get(b"Pages".as_slice())
