@@ -14,6 +14,7 @@ use std::net::IpAddr;
 
 use url::{Host, ParseError, Url};
 
+use crate::domain::code::Code;
 use crate::domain::source_list;
 
 pub use crate::domain::target::address::{AddressVerdict, classify};
@@ -311,7 +312,7 @@ impl TargetError {
     }
 
     /// The code of the API's error bodies.
-    pub fn code(self) -> &'static str {
+    pub fn code(self) -> Code {
         match self {
             TargetError::TooLong
             | TargetError::Unparseable(_)
@@ -321,14 +322,14 @@ impl TargetError {
             | TargetError::Credentials
             | TargetError::PercentInHost
             | TargetError::AddressNotation
-            | TargetError::Name(_) => "invalid_target",
-            TargetError::PortNotAllowed(_) => "port_not_allowed",
+            | TargetError::Name(_) => Code::InvalidTarget,
+            TargetError::PortNotAllowed(_) => Code::PortNotAllowed,
             TargetError::AddressRefused(_)
             | TargetError::SingleLabel
             | TargetError::SpecialName(_)
             | TargetError::UnknownSuffix
-            | TargetError::MetadataName => "target_blocked",
-            TargetError::NoAddress => "dns_failed",
+            | TargetError::MetadataName => Code::TargetBlocked,
+            TargetError::NoAddress => Code::DnsFailed,
         }
     }
 }

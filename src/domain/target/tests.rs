@@ -165,12 +165,12 @@ fn what_is_no_url_at_all_is_told_from_what_is_refused() {
     ] {
         let error = refusal(text);
         assert!(error.is_unparseable(), "{text:?}: {error}");
-        assert_eq!(error.code(), "invalid_target");
+        assert_eq!(error.code(), Code::InvalidTarget);
     }
     let check = |text: &str, code: &str| {
         let error = refusal(text);
         assert_eq!(
-            (error.code(), error.is_unparseable()),
+            (error.code().text(), error.is_unparseable()),
             (code, false),
             "{text:?}: {error}"
         );

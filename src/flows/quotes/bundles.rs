@@ -233,10 +233,8 @@ pub fn beyond(bundle: Bundle, count: usize) -> String {
 
 /// The canonical form of an allowed source, checked without DNS.
 pub fn readable(app: &Shared, address: &str) -> Result<String, Refusal> {
-    let target = Target::parse(app, address).map_err(|error| {
-        let code = Code::parse(error.code()).unwrap_or(Code::InvalidTarget);
-        Refusal::new(code, format!("{error}."))
-    })?;
+    let target = Target::parse(app, address)
+        .map_err(|error| Refusal::new(error.code(), format!("{error}.")))?;
     match &target {
         Target::Web(web) if app.outside.web.is_forbidden(web) => {
             Err(Refusal::of(Code::TargetBlocked))

@@ -74,9 +74,7 @@ async fn words_of(
     };
     let holder = client.map_or_else(|| "operator".to_owned(), |client| client.to_string());
     let read = source::read(app, &found.target_url, reading, &Reader::of(app, &holder)).await;
-    let read = read.map_err(|trouble| match trouble {
-        Trouble::Refused(refusal) | Trouble::Outage(refusal) => refusal,
-    })?;
+    let read = read.map_err(Trouble::into_refusal)?;
     let members = read.page.value();
     let members = members.map_err(|error| internal("a page cannot be read as JSON", &error))?;
     let markdown = members["markdown"].as_str().unwrap_or_default();

@@ -19,7 +19,7 @@ use crate::domain::robots::Verdict;
 use crate::domain::time::QUOTE_SECONDS;
 use crate::flows::content::rendering;
 use crate::flows::content::robots;
-use crate::flows::content::source::{self, Target, Trouble};
+use crate::flows::content::source::{self, Target};
 use crate::flows::sale::margin_guard::{self, Unsold, Work};
 use crate::outside::chance;
 use crate::outside::network::Requester;
@@ -157,14 +157,14 @@ pub async fn inspect(
     client: Option<IpAddr>,
 ) -> Result<Inspected, Refusal> {
     let target = Target::parse(app, target_url)
-        .map_err(|error| refusal(source::refused_target(target_url, error)))?;
+        .map_err(|error| source::refused_target(target_url, error).into_refusal())?;
     if let Target::Web(web_target) = &target {
         app.admit_domain(web_target.domain())?;
         let deadline = Instant::now() + app.config.fetch.time_max;
         let web = &app.outside.web;
         web.clear_for(Requester::Client(client), web_target, deadline)
             .await
-            .map_err(|error| refusal(source::fetch_trouble(&error)))?;
+            .map_err(|error| source::fetch_trouble(&error).into_refusal())?;
     }
     let canonical = target.canonical(app).to_owned();
     let kept = source::kept_page(app, &canonical)?;
@@ -238,12 +238,6 @@ fn unprofitable(app: &Shared, price: Amount, work: Work) -> Option<&'static str>
         Ok(_) => None,
         Err(Unsold::TooThin(_)) => Some(TOO_THIN),
         Err(Unsold::GasUnknown) => Some(GAS_UNKNOWN),
-    }
-}
-
-fn refusal(trouble: Trouble) -> Refusal {
-    match trouble {
-        Trouble::Refused(refusal) | Trouble::Outage(refusal) => refusal,
     }
 }
 

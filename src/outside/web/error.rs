@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::{self, ErrorKind};
 
+use crate::domain::code::Code;
 use crate::domain::target::TargetError;
 use crate::markdown::{ConvertError, Wall, kind_names};
 use crate::outside::network::ResolveError;
@@ -89,17 +90,17 @@ impl FetchError {
     }
 
     /// The code of the API's error bodies.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> Code {
         match self {
             FetchError::Target(error) => error.code(),
-            FetchError::OwnHost => "target_blocked",
-            FetchError::NameNotFound => "dns_failed",
-            FetchError::Overloaded => "overloaded",
-            FetchError::Network => "network_unavailable",
+            FetchError::OwnHost => Code::TargetBlocked,
+            FetchError::NameNotFound => Code::DnsFailed,
+            FetchError::Overloaded => Code::Overloaded,
+            FetchError::Network => Code::NetworkUnavailable,
             FetchError::Redirect(RedirectError::Loop) | FetchError::TooManyRedirects(_) => {
-                "too_many_redirects"
+                Code::TooManyRedirects
             }
-            FetchError::Redirect(_) => "redirect_blocked",
+            FetchError::Redirect(_) => Code::RedirectBlocked,
             FetchError::LookupFailed
             | FetchError::LookupTimedOut
             | FetchError::Refused
@@ -110,18 +111,21 @@ impl FetchError {
             | FetchError::Protocol
             | FetchError::HeadersTooLarge
             | FetchError::Corrupt
-            | FetchError::Status(_) => "upstream_unavailable",
+            | FetchError::Status(_) => match self.is_transient() {
+                true => Code::UpstreamUnavailable,
+                false => Code::UpstreamRefused,
+            },
             FetchError::TooLarge
             | FetchError::Convert(
                 ConvertError::TooLarge | ConvertError::OutOfMemory | ConvertError::TooComplex,
-            ) => "content_too_large",
-            FetchError::Convert(ConvertError::SelectorUnmatched) => "selector_unmatched",
+            ) => Code::ContentTooLarge,
+            FetchError::Convert(ConvertError::SelectorUnmatched) => Code::SelectorUnmatched,
             FetchError::Convert(ConvertError::Empty | ConvertError::ScannedPdf) => {
-                "nothing_readable"
+                Code::NothingReadable
             }
             // Somebody who runs scripts could read it: there is no choice or right that is missing.
-            FetchError::Convert(ConvertError::Walled(Wall::Scripts)) => "nothing_readable",
-            FetchError::Convert(ConvertError::Walled(_)) => "page_walled",
+            FetchError::Convert(ConvertError::Walled(Wall::Scripts)) => Code::NothingReadable,
+            FetchError::Convert(ConvertError::Walled(_)) => Code::PageWalled,
             FetchError::ContentEncoding(_)
             | FetchError::ContentType(_)
             | FetchError::Convert(
@@ -131,7 +135,7 @@ impl FetchError {
                 | ConvertError::DamagedPdf
                 | ConvertError::EncryptedDocument
                 | ConvertError::DamagedDocument,
-            ) => "unsupported_content_type",
+            ) => Code::UnsupportedContentType,
         }
     }
 

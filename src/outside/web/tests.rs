@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 
 use super::body::Drained;
 use super::*;
+use crate::domain::code::Code;
 use crate::domain::excerpt::Extent;
 use crate::domain::target::TargetError;
 use crate::markdown::{ConvertError, PAGE_BYTES_MAX};
@@ -273,7 +274,7 @@ fn what_cannot_be_read_is_refused_by_its_name() {
         let error = failure(compressed(coding, b"whatever"));
         assert_eq!(error, FetchError::ContentEncoding(coding.to_owned()));
         assert_eq!(
-            (error.code(), error.is_transient()),
+            (error.code().text(), error.is_transient()),
             ("unsupported_content_type", false)
         );
     }
@@ -365,7 +366,11 @@ fn our_own_host_and_a_name_without_addresses_are_not_cleared() {
     let web = Web::new(settings(), network).expect("no lab roots to read");
     let check = |url: &str, code: &str| {
         let error = web.clear(&target(url)).map(|_| ()).expect_err(url);
-        assert_eq!((error.code(), error.is_transient()), (code, false), "{url}");
+        assert_eq!(
+            (error.code().text(), error.is_transient()),
+            (code, false),
+            "{url}"
+        );
     };
     check("http://shop.sample-site.org/", "target_blocked");
     check("http://gone.sample-site.org/", "dns_failed");

@@ -23,12 +23,20 @@ impl Trouble {
         let (Trouble::Refused(refusal) | Trouble::Outage(refusal)) = self;
         refusal
     }
+
+    /// The refusal where nothing was paid, so that nothing is owed.
+    pub fn into_refusal(self) -> Refusal {
+        let (Trouble::Refused(refusal) | Trouble::Outage(refusal)) = self;
+        refusal
+    }
 }
 
 /// Refuses a target with the policy's explanation.
 pub fn refused_target(text: &str, error: TargetError) -> Trouble {
-    let code = Code::parse(error.code()).unwrap_or(Code::InvalidTarget);
-    Trouble::Refused(Refusal::new(code, format!("{}.", explained(text, error))))
+    Trouble::Refused(Refusal::new(
+        error.code(),
+        format!("{}.", explained(text, error)),
+    ))
 }
 
 /// What to say in place of a page that cannot be sold, if the browser is to blame.
@@ -49,15 +57,10 @@ pub(super) fn render_trouble(attempt: &Attempt) -> Option<Trouble> {
 
 /// `FetchError` decides what is transient and what is final.
 pub fn fetch_trouble(error: &FetchError) -> Trouble {
-    let code = match Code::parse(error.code()) {
-        Some(Code::UpstreamUnavailable) if !error.is_transient() => Code::UpstreamRefused,
-        code => code.unwrap_or(Code::UpstreamRefused),
-    };
-    let refusal = Refusal::new(code, format!("{error}."));
-    if error.is_transient() {
-        Trouble::Outage(refusal)
-    } else {
-        Trouble::Refused(refusal)
+    let refusal = Refusal::new(error.code(), format!("{error}."));
+    match error.is_transient() {
+        true => Trouble::Outage(refusal),
+        false => Trouble::Refused(refusal),
     }
 }
 

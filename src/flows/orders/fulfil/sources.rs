@@ -178,7 +178,7 @@ impl Job {
                     None,
                 );
             }
-            Err(Trouble::Outage(refusal) | Trouble::Refused(refusal)) => refusal,
+            Err(trouble) => trouble.into_refusal(),
         };
         let record = SourceRecord::Unreachable {
             fetched_at,

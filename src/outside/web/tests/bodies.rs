@@ -96,7 +96,7 @@ fn exactly_the_limit_passes_and_one_byte_more_fails() {
     check("chunked", chunked);
     check("until close", until_close);
     check("gzip", |bytes| compressed("gzip", &gzip_of_letters(bytes)));
-    assert_eq!(FetchError::TooLarge.code(), "content_too_large");
+    assert_eq!(FetchError::TooLarge.code(), Code::ContentTooLarge);
 }
 
 #[test]

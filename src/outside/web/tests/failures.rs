@@ -74,9 +74,13 @@ fn a_status_is_transient_or_final() {
             "HTTP/1.1 {status} Word\r\nContent-Length: 2\r\n\r\nno"
         ));
         assert_eq!(error, FetchError::Status(status));
+        let code = match transient {
+            true => Code::UpstreamUnavailable,
+            false => Code::UpstreamRefused,
+        };
         assert_eq!(
             (error.is_transient(), error.code()),
-            (transient, "upstream_unavailable"),
+            (transient, code),
             "{status}"
         );
     };
