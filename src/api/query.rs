@@ -26,12 +26,12 @@ pub fn once<'a>(call: &'a Call, name: &'static str) -> Result<Option<Cow<'a, str
         .and_then(|first| values.find(|other| other != first))
     {
         None => Ok(first),
-        Some(other) => Err(refused(
-            name,
-            "value_error",
-            format!("Value error, {name} is given more than once, with different values"),
-            other.into_owned(),
-        )),
+        Some(other) => {
+            let why = format!("{name} is given more than once, with different values");
+            let input = Some(Value::from(other.into_owned()));
+            let error = ValidationError::value(&["query", name], why, input);
+            Err(Refusal::validation(vec![error]))
+        }
     }
 }
 
@@ -49,12 +49,13 @@ pub fn check_names_target(app: &App, call: &Call, wanted: &'static str) -> Resul
     });
     match meant {
         None => Ok(()),
-        Some((name, value)) => Err(refused(
-            &name,
-            "extra_forbidden",
-            format!("Extra inputs are not permitted; send the target as {wanted}"),
-            value.into_owned(),
-        )),
+        Some((name, value)) => {
+            let message = format!("Extra inputs are not permitted; send the target as {wanted}");
+            let input = Some(Value::from(value.into_owned()));
+            let loc = &["query", &*name];
+            let error = ValidationError::new(loc, "extra_forbidden", message, input);
+            Err(Refusal::validation(vec![error]))
+        }
     }
 }
 
@@ -63,24 +64,24 @@ fn is_web_address(text: &str) -> bool {
     url.is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
-fn refused(name: &str, kind: &'static str, message: String, input: String) -> Refusal {
-    let error = ValidationError::new(&["query", name], kind, message, Some(Value::from(input)));
-    Refusal::validation(vec![error])
-}
-
 /// A question in a query is no longer than one in a body.
 pub fn check_length(question: &str) -> Result<(), Refusal> {
+    check_question(question, &["query", "question"]).map_err(|mut refusal| {
+        refusal.message = format!(
+            "The question is longer than {} characters.",
+            grouped(QUESTION_CHARACTERS_MAX as u64)
+        );
+        refusal
+    })
+}
+
+pub fn check_question(question: &str, loc: &[&str]) -> Result<(), Refusal> {
     if question.chars().count() <= QUESTION_CHARACTERS_MAX {
         return Ok(());
     }
     let message = format!("String should have at most {QUESTION_CHARACTERS_MAX} characters");
-    let error = ValidationError::new(&["query", "question"], "string_too_long", message, None);
-    let mut refusal = Refusal::validation(vec![error]);
-    refusal.message = format!(
-        "The question is longer than {} characters.",
-        grouped(QUESTION_CHARACTERS_MAX as u64)
-    );
-    Err(refusal)
+    let error = ValidationError::new(loc, "string_too_long", message, None);
+    Err(Refusal::validation(vec![error]))
 }
 
 /// Alias, then query, then header; an invalid label is dropped.

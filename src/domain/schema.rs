@@ -3,6 +3,8 @@
 
 mod members;
 
+use std::fmt::Display;
+
 use serde::de::DeserializeOwned;
 use serde::de::value::MapDeserializer;
 use serde_json::{Map, Value, json};
@@ -125,6 +127,11 @@ impl ValidationError {
         }
     }
 
+    /// A value that its type allows and this place does not.
+    pub fn value(loc: &[&str], why: impl Display, input: Option<Value>) -> Self {
+        Self::new(loc, "value_error", format!("Value error, {why}"), input)
+    }
+
     /// The same of what stands in a query instead of a body.
     pub fn in_query(mut self) -> Self {
         if let Some(place) = self.loc.first_mut() {
@@ -164,13 +171,7 @@ impl Checked {
     pub fn read<T: DeserializeOwned>(self) -> Result<T, Vec<ValidationError>> {
         let members = MapDeserializer::new(self.0.into_iter());
         T::deserialize(members).map_err(|error: serde_json::Error| {
-            let message = format!("Value error, {error}");
-            vec![ValidationError::new(
-                &["body"],
-                "value_error",
-                message,
-                None,
-            )]
+            vec![ValidationError::value(&["body"], error, None)]
         })
     }
 }
@@ -355,10 +356,8 @@ impl Field {
         }
         self.check_count(items.len(), rules.items_max).or_else(|| {
             let mut wrong = items.iter().enumerate().filter_map(|(position, item)| {
-                let message = rules.complaint(item)?;
-                let message = format!("Value error, {message}");
-                let loc = &["body", self.name];
-                let mut error = ValidationError::new(loc, "value_error", message, None);
+                let why = rules.complaint(item)?;
+                let mut error = ValidationError::value(&["body", self.name], why, None);
                 error.loc.push(position.into());
                 Some(error)
             });

@@ -69,12 +69,8 @@ fn choices(
 fn fetched_for(name: &str, stated: Option<bool>, tier: Tier) -> Result<bool, Refusal> {
     let is_set = stated.unwrap_or(false);
     if is_set && !tier.may_fetch() {
-        let message = format!(
-            "Value error, {name} is not supported for the tier {}",
-            tier.name()
-        );
-        let error =
-            ValidationError::new(&["body", name], "value_error", message, Some(true.into()));
+        let why = format!("{name} is not supported for the tier {}", tier.name());
+        let error = ValidationError::value(&["body", name], why, Some(true.into()));
         return Err(Refusal::validation(vec![error]));
     }
     Ok(is_set)
@@ -83,16 +79,11 @@ fn fetched_for(name: &str, stated: Option<bool>, tier: Tier) -> Result<bool, Ref
 /// Whether the tier can have a page rendered as the buyer asks.
 fn check_render(stated: Option<Render>, tier: Tier) -> Result<(), Refusal> {
     if stated == Some(Render::Always) && !tier.may_fetch() {
-        let message = format!(
-            "Value error, render always is not supported for the tier {}",
+        let why = format!(
+            "render always is not supported for the tier {}",
             tier.name()
         );
-        let error = ValidationError::new(
-            &["body", "render"],
-            "value_error",
-            message,
-            Some("always".into()),
-        );
+        let error = ValidationError::value(&["body", "render"], why, Some("always".into()));
         return Err(Refusal::validation(vec![error]));
     }
     Ok(())
@@ -119,12 +110,8 @@ fn excerpt(body: &impl AsksForPart, tier: Tier) -> Result<Option<Box<Excerpt>>, 
             }
             Ok(()) => continue,
         };
-        errors.push(ValidationError::new(
-            &["body", name],
-            "value_error",
-            format!("Value error, {why}"),
-            Some(selector.as_str().into()),
-        ));
+        let input = Some(selector.as_str().into());
+        errors.push(ValidationError::value(&["body", name], why, input));
     }
     match errors.is_empty() {
         true => Ok(Some(Box::new(excerpt)).filter(|excerpt| !excerpt.is_whole())),

@@ -79,10 +79,9 @@ fn signature(call: &Call) -> Result<Option<Signature>, Refusal> {
     match (call.header_count(PROOF), read) {
         (0, _) => Ok(None),
         (1, Some(signature)) => Ok(Some(signature)),
-        _ => Err(Refusal::validation(vec![ValidationError::new(
+        _ => Err(Refusal::validation(vec![ValidationError::value(
             &["header", "X-Service-Payment-Proof"],
-            "value_error",
-            "Value error, send it once, as 0x and the 130 hex digits of a signature",
+            "send it once, as 0x and the 130 hex digits of a signature",
             None,
         )])),
     }
@@ -95,10 +94,9 @@ fn secret(call: &Call) -> Result<Option<String>, Refusal> {
     match (call.header_count(SECRET), call.header(SECRET).filter(fits)) {
         (0, _) => Ok(None),
         (1, Some(text)) => Ok(Some(text.to_owned())),
-        _ => Err(Refusal::validation(vec![ValidationError::new(
+        _ => Err(Refusal::validation(vec![ValidationError::value(
             &["header", "Idempotency-Key"],
-            "value_error",
-            "Value error, send it once, with 16 to 128 visible ASCII characters",
+            "send it once, with 16 to 128 visible ASCII characters",
             None,
         )])),
     }

@@ -31,11 +31,7 @@ fn screenshot(body: &ProofPackRequest, pack: Pack) -> Result<bool, Refusal> {
         (Pack::Deep, _) => return Ok(true),
         (Pack::Quick | Pack::Standard, _) => "the pack deep",
     };
-    let error = ValidationError::new(
-        &["body", "screenshot"],
-        "value_error",
-        format!("Value error, screenshot needs {needs}"),
-        Some(true.into()),
-    );
+    let why = format!("screenshot needs {needs}");
+    let error = ValidationError::value(&["body", "screenshot"], why, Some(true.into()));
     Err(Refusal::validation(vec![error]))
 }

@@ -255,8 +255,8 @@ fn check_belongings(body: &QuoteRequest) -> Result<(), Refusal> {
     let errors = foreign.iter().filter(|member| body.states(member));
     let mut errors: Vec<ValidationError> = errors
         .map(|member| {
-            let message = format!("Value error, {member} does not belong to {name}");
-            ValidationError::new(&["body", member], "value_error", message, None)
+            let why = format!("{member} does not belong to {name}");
+            ValidationError::value(&["body", member], why, None)
         })
         .collect();
     if !body.states(needed) {

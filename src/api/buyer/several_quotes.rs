@@ -65,8 +65,8 @@ fn request_in_query(app: &App, call: &Call, product: Product) -> Result<SeveralR
         listed = Listed::of_addresses([app.sample.url.as_str()]);
     }
     if product == Product::Context && call.query.get("target_url").is_some() {
-        let message = "Value error, send either target_url or target_urls".to_owned();
-        let error = ValidationError::new(&["query", LIST], "value_error", message, None);
+        let why = "send either target_url or target_urls";
+        let error = ValidationError::value(&["query", LIST], why, None);
         return Err(Refusal::validation(vec![error]));
     }
     Ok(SeveralRequest {

@@ -119,7 +119,5 @@ fn distinct(sources: Vec<SourceInput>, member: &str) -> Result<Vec<SourceInput>,
 
 /// 422 for a member of the body.
 pub fn wrong(member: &str, why: &str) -> Refusal {
-    let message = format!("Value error, {why}");
-    let error = ValidationError::new(&["body", member], "value_error", message, None);
-    Refusal::validation(vec![error])
+    Refusal::validation(vec![ValidationError::value(&["body", member], why, None)])
 }

@@ -87,13 +87,8 @@ pub fn named_twice(call: &Call, product: Product) -> Refusal {
         true => ["query", word],
         false => ["header", header],
     };
-    let message = format!("Value error, different {word}s are named in the same place");
-    Refusal::validation(vec![ValidationError::new(
-        &loc,
-        "value_error",
-        message,
-        None,
-    )])
+    let why = format!("different {word}s are named in the same place");
+    Refusal::validation(vec![ValidationError::value(&loc, why, None)])
 }
 
 /// A probe's validation error for an unknown level.

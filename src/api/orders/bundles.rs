@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::api::body::check_origin;
 use crate::api::frame::{fresh, made_once};
 use crate::api::orders::form_values::Typed;
-use crate::api::query::attribution;
+use crate::api::query::{attribution, check_question};
 use crate::api::quoted::{add_rendering, payment_json};
 use crate::api::{failure, frame, query};
 use crate::app::{App, Shared};
@@ -17,7 +17,6 @@ use crate::domain::level::{Level, Product};
 use crate::domain::refusal::Refusal;
 use crate::domain::requests::{AddressList, QuoteRequest};
 use crate::domain::schema::ValidationError;
-use crate::domain::shapes::QUESTION_CHARACTERS_MAX;
 use crate::domain::time::UnixSeconds;
 use crate::flows::quotes::bundles::{self, BundleQuote, BundleRequest, Listed, Rejected};
 use crate::http::{Call, Method, Reply};
@@ -269,15 +268,6 @@ fn check_sources(call: &Call, listed: &Listed) -> Result<(), Refusal> {
             )
         }
     };
-    Err(Refusal::validation(vec![error]))
-}
-
-fn check_question(question: &str, loc: &[&str]) -> Result<(), Refusal> {
-    if question.chars().count() <= QUESTION_CHARACTERS_MAX {
-        return Ok(());
-    }
-    let message = format!("String should have at most {QUESTION_CHARACTERS_MAX} characters");
-    let error = ValidationError::new(loc, "string_too_long", message, None);
     Err(Refusal::validation(vec![error]))
 }
 
