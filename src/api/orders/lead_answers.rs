@@ -86,12 +86,9 @@ fn lead_json(app: &App, taken: &AcceptedLead) -> Value {
     let price = match Bundle::parse(&lead.level) {
         Some(bundle) if lead.product == LeadProduct::Bundle => {
             let path = bundles::pay_path(app, bundle, &[("lead_id", &id.to_string())]);
-            let rejected = taken.rejected.iter();
             body["bundle"] = bundle.name().into();
             body["source_limit"] = bundle.source_limit().into();
-            body["rejected_urls"] = rejected
-                .map(|one| json!({"url": one.url, "code": one.code, "reason": one.reason}))
-                .collect();
+            body["rejected_urls"] = bundles::rejected_json(&taken.rejected);
             body["next_steps"] = bundle_steps(path.is_some());
             body["pay_url"] = path.map(|path| app.url(&path)).into();
             body["resume_page"] = app.url(&format!("{REQUEST_PATH}?lead_id={id}")).into();

@@ -267,14 +267,7 @@ fn coverage(
 }
 
 fn supporting(groups: &Groups, row: &Row) -> usize {
-    groups.count(with(row, |verdict| verdict == Verdict::Supports))
-}
-
-fn with(row: &Row, has: fn(Verdict) -> bool) -> impl Iterator<Item = usize> {
-    let cells = row.cells.iter().enumerate();
-    cells
-        .filter(move |(_, cell)| has(cell.verdict))
-        .map(|(at, _)| at)
+    groups.count(row.sources_with(|verdict| verdict == Verdict::Supports))
 }
 
 fn source_lines(submitted: &[Submitted<'_>], groups: &Groups) -> Vec<SourceLine> {
@@ -334,7 +327,7 @@ fn matrix(submitted: &[Submitted<'_>], groups: &Groups, rows: &[Row]) -> Matrix 
                 .map(|at| submitted[*at].id.clone())
                 .collect(),
             supporting_groups: supporting(groups, row),
-            opposing_groups: groups.count(with(row, Verdict::opposes)),
+            opposing_groups: groups.count(row.sources_with(Verdict::opposes)),
             cells: cells.collect(),
         }
     });

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::closed_set::closed_set;
 use crate::evidence::Label;
 use crate::evidence::bundle::compare::{Agreement, Certainty, Conflict};
-use crate::evidence::bundle::groups::Groups;
+use crate::evidence::bundle::groups::{Groups, ratio};
 use crate::evidence::bundle::matrix::{Row, Verdict};
 use crate::evidence::bundle::read::Submitted;
 use crate::evidence::report::action::AgentAction;
@@ -112,14 +112,10 @@ impl Grounds<'_> {
     }
 
     fn standing(&self, number: usize, row: &Row) -> PartCounts {
-        let with = |has: fn(Verdict) -> bool| {
-            let cells = row.cells.iter().enumerate();
-            cells
-                .filter(move |(_, cell)| has(cell.verdict))
-                .map(|(at, _)| at)
-        };
         let mut best = vec![0.0_f64; self.groups.groups.len()];
-        for at in with(|verdict| matches!(verdict, Verdict::Supports | Verdict::Partial)) {
+        for at in
+            row.sources_with(|verdict| matches!(verdict, Verdict::Supports | Verdict::Partial))
+        {
             if let Some(group) = self.groups.of_source(at) {
                 best[group] = best[group].max(row.cells[at].support);
             }
@@ -129,7 +125,7 @@ impl Grounds<'_> {
             .fold(1.0, |doubt, support| doubt * (1.0 - WORTH * support));
         let supporting = self
             .groups
-            .count(with(|verdict| verdict == Verdict::Supports));
+            .count(row.sources_with(|verdict| verdict == Verdict::Supports));
         PartCounts {
             supporting: match self.is_wh {
                 true => supporting.min(self.answered_alike(number).max(1)),
@@ -137,10 +133,10 @@ impl Grounds<'_> {
             },
             partial: self
                 .groups
-                .count(with(|verdict| verdict == Verdict::Partial)),
+                .count(row.sources_with(|verdict| verdict == Verdict::Partial)),
             opposing: self
                 .groups
-                .count(with(|verdict| verdict == Verdict::Contradicts)),
+                .count(row.sources_with(|verdict| verdict == Verdict::Contradicts)),
             support: (1.0 - doubt).min(CONFIDENCE_MAX),
         }
     }
@@ -337,12 +333,4 @@ fn advice(action: AgentAction) -> &'static str {
         }
         AgentAction::DoNotUse => "Do not state this on the strength of these sources.",
     }
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "at most so many sources as a bundle has"
-)]
-fn ratio(part: usize, whole: usize) -> f64 {
-    part as f64 / whole.max(1) as f64
 }

@@ -268,7 +268,7 @@ impl QuestionTerms {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "words of a passage")]
-fn ratio(part: usize, whole: usize) -> f64 {
+pub(super) fn ratio(part: usize, whole: usize) -> f64 {
     part as f64 / whole.max(1) as f64
 }
 

@@ -62,6 +62,16 @@ pub(super) struct Row {
     pub(super) cells: Vec<Cell>,
 }
 
+impl Row {
+    /// The indices of the sources whose verdict is so.
+    pub(super) fn sources_with(&self, has: fn(Verdict) -> bool) -> impl Iterator<Item = usize> {
+        let cells = self.cells.iter().enumerate();
+        cells
+            .filter(move |(_, cell)| has(cell.verdict))
+            .map(|(at, _)| at)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Cell {
     pub(super) verdict: Verdict,

@@ -99,7 +99,7 @@ fn sold_page(
     now: UnixSeconds,
     request_id: &str,
 ) -> Result<Sold, serde_json::Error> {
-    let members = serde_json::to_string(&OwnMembers {
+    let own = members_of(&OwnMembers {
         status: "success",
         target_url: &context.target_url,
         tier: &context.tier,
@@ -118,7 +118,7 @@ fn sold_page(
     Ok(Sold {
         answer: KeptAnswer {
             page: goods.blob,
-            own: members[1..members.len() - 1].to_owned(),
+            own,
             content_sha256: goods.content_sha256.clone(),
             tokens: goods.tokens,
             cache_hit: source.cache.hit,
@@ -362,7 +362,7 @@ pub fn paid(app: &Shared, payment: &Payment) -> Result<String, serde_json::Error
         pay_to,
         asset,
     } = terms;
-    let members = serde_json::to_string(&PaidMembers {
+    members_of(&PaidMembers {
         mode: payment.means.name(),
         network,
         vault_address: pay_to,
@@ -370,8 +370,15 @@ pub fn paid(app: &Shared, payment: &Payment) -> Result<String, serde_json::Error
         amount_units: payment.amount_units.to_string(),
         amount_usdc: Amount::from_units(payment.amount_units).as_usdc(),
         payer: payment.payer.to_string(),
-    })?;
-    Ok(members[1..members.len() - 1].to_owned())
+    })
+}
+
+/// The members of an object without its braces.
+fn members_of(object: &impl Serialize) -> Result<String, serde_json::Error> {
+    let mut json = serde_json::to_string(object)?;
+    json.pop();
+    json.remove(0);
+    Ok(json)
 }
 
 /// What the answer repeats of the terms, as they write it.

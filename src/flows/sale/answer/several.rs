@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::{CacheMembers, Finished, MarginMembers, Sold, cache, cost, sold_report};
+use super::{CacheMembers, Finished, MarginMembers, Sold, cache, cost, members_of, sold_report};
 use crate::app::Shared;
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{KeptAnswer, Payment};
@@ -58,19 +58,20 @@ pub(super) fn pages(
     (now, request_id): (UnixSeconds, &str),
 ) -> Result<Sold, serde_json::Error> {
     let tier = bought.tier();
-    let mut members = bare(&PagesHead {
+    let mut members = members_of(&PagesHead {
         status: "success",
         tier: tier.name(),
-    })?;
+    })?
+    .into_bytes();
     members.extend_from_slice(b",\"pages\":[");
     for (position, (target_url, source)) in pages.iter().enumerate() {
         let about = (tier.cache(), tier.policy());
-        let head = bare(&PageHead {
+        let head = members_of(&PageHead {
             target_url,
             cache: cache(about.0, about.1, target_url, &source.cache, now),
         })?;
         members.extend_from_slice(if position == 0 { b"{" } else { b",{" });
-        members.extend_from_slice(&head);
+        members.extend_from_slice(head.as_bytes());
         members.push(b',');
         members.extend_from_slice(&source.goods().members);
         members.push(b'}');
@@ -85,13 +86,14 @@ pub(super) fn pages(
         code: unread.code.text(),
         message: &unread.message,
     });
-    members.extend(bare(&PagesTail {
+    let tail = members_of(&PagesTail {
         content_sha256: &content_sha256,
         unread: unread.collect(),
         ueg_receipt: cost(margin),
         retry_credit: None,
         request_id,
-    })?);
+    })?;
+    members.extend_from_slice(tail.as_bytes());
     Ok(Sold {
         answer: KeptAnswer {
             page: Sha256::digest(&members).into(),
@@ -115,14 +117,6 @@ pub fn hash_of_pages<'a>(hashes: impl Iterator<Item = &'a str>) -> String {
         hash.update("\n");
     }
     hex::encode(hash.finalize())
-}
-
-/// The members of an object without its braces.
-fn bare(object: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
-    let mut bytes = serde_json::to_vec(object)?;
-    bytes.pop();
-    bytes.remove(0);
-    Ok(bytes)
 }
 
 /// The report of an Evidence Bundle.
