@@ -9,6 +9,7 @@ use secp256k1::{Message, PublicKey};
 
 use crate::domain::evm::{Address, Signature};
 use crate::domain::keccak::keccak256;
+use crate::x402::abi::{address_word, number_word};
 use crate::x402::wire::{Authorization, PaymentRequirements};
 
 const DOMAIN_TYPE: &[u8] =
@@ -85,7 +86,7 @@ impl Domain {
             &keccak256(&[DOMAIN_TYPE]),
             &keccak256(&[self.name.as_bytes()]),
             &keccak256(&[self.version.as_bytes()]),
-            &word(u128::from(self.chain_id)),
+            &number_word(u128::from(self.chain_id)),
             &address_word(self.verifying_contract),
         ])
     }
@@ -105,23 +106,11 @@ pub fn struct_hash(authorization: &Authorization) -> [u8; 32] {
         &keccak256(&[AUTHORIZATION_TYPE]),
         &address_word(authorization.from),
         &address_word(authorization.to),
-        &word(authorization.value),
-        &word(authorization.valid_after),
-        &word(authorization.valid_before),
+        &number_word(authorization.value),
+        &number_word(authorization.valid_after),
+        &number_word(authorization.valid_before),
         &authorization.nonce.0,
     ])
-}
-
-fn word(number: u128) -> [u8; 32] {
-    let mut bytes = [0; 32];
-    bytes[16..].copy_from_slice(&number.to_be_bytes());
-    bytes
-}
-
-fn address_word(address: Address) -> [u8; 32] {
-    let mut bytes = [0; 32];
-    bytes[12..].copy_from_slice(&address.0);
-    bytes
 }
 
 /// The address whose key signed `digest`, by the rules of USDC's contract: 65 bytes, v of 0, 1, 27 or 28, low s.

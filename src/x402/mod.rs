@@ -12,6 +12,7 @@ pub mod resource;
 pub mod sender_proof;
 pub mod sign_in;
 
+pub mod abi;
 pub mod eip3009;
 pub mod encoding;
 pub mod json;

@@ -4,6 +4,7 @@
 use crate::domain::amount::Amount;
 use crate::domain::evm::{Address, Network, Nonce, TransactionHash};
 use crate::domain::keccak::keccak256;
+use crate::x402::abi::{address_word, number_word, word_address, word_number};
 
 /// The authorization that is asked about, and the payment that it should have made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,19 +69,6 @@ pub fn selector(signature: &str) -> [u8; 4] {
     [a, b, c, d]
 }
 
-/// An address as a word of 32 bytes.
-pub fn address_word(address: Address) -> [u8; 32] {
-    let mut word = [0; 32];
-    word[12..].copy_from_slice(&address.0);
-    word
-}
-
-fn number_word(number: u128) -> [u8; 32] {
-    let mut word = [0; 32];
-    word[16..].copy_from_slice(&number.to_be_bytes());
-    word
-}
-
 /// The call `authorizationState(authorizer, nonce)`: a word that is 1 once the authorization is used or cancelled.
 pub fn authorization_state_call(from: Address, nonce: Nonce) -> Vec<u8> {
     [
@@ -108,16 +96,6 @@ pub fn l1_fee_call(transaction_bytes: u32) -> Vec<u8> {
 /// The call `balanceOf(address)`.
 pub fn balance_call(holder: Address) -> Vec<u8> {
     [&selector("balanceOf(address)")[..], &address_word(holder)].concat()
-}
-
-/// A call's answer that is one word, as a number; `None` when it is something else or greater than 128 bits hold.
-pub fn word_number(answer: &[u8]) -> Option<u128> {
-    let word: &[u8; 32] = answer.try_into().ok()?;
-    let (high, low) = word.split_at(16);
-    let low: [u8; 16] = low.try_into().ok()?;
-    high.iter()
-        .all(|byte| *byte == 0)
-        .then(|| u128::from_be_bytes(low))
 }
 
 impl ExpectedPayment {
@@ -237,16 +215,6 @@ fn transferred(log: &Log, pay_to: Address) -> Option<Received> {
         from,
         amount: Amount::from_units(units),
     })
-}
-
-/// The address that a word of 32 bytes holds; `None` when it holds more.
-pub fn word_address(word: [u8; 32]) -> Option<Address> {
-    let (zeros, address) = word.split_at(12);
-    let address: [u8; 20] = address.try_into().ok()?;
-    zeros
-        .iter()
-        .all(|byte| *byte == 0)
-        .then_some(Address(address))
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use crate::domain::time::UnixSeconds;
 use crate::outside::chain::FUTURE_SECONDS_MAX;
 use crate::outside::chain::error::ChainError;
 use crate::outside::chain::node::Node;
-use crate::x402::onchain::{selector, word_number};
+use crate::x402::abi::word_number;
+use crate::x402::onchain::selector;
 
 /// Decimals of a USDC amount.
 const USDC_DECIMALS: u32 = 6;

@@ -5,7 +5,8 @@ use crate::domain::time::UnixSeconds;
 use crate::outside::chain::error::ChainError;
 use crate::outside::chain::node::{Block, Node};
 use crate::outside::chain::{around, deep, in_parts};
-use crate::x402::onchain::{balance_call, paid_in, word_number};
+use crate::x402::abi::word_number;
+use crate::x402::onchain::{balance_call, paid_in};
 
 /// A look at a day takes more calls than one at a payment.
 const CALLS_MAX: u32 = 2_000;

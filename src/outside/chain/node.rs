@@ -9,9 +9,10 @@ use crate::domain::evm::{Address, Network, Nonce, TransactionHash};
 use crate::domain::time::UnixSeconds;
 use crate::outside::chain::client::Client;
 use crate::outside::chain::error::ChainError;
+use crate::x402::abi::{address_word, word_address, word_number};
 use crate::x402::onchain::{
-    ExpectedPayment, L1_FEE_ORACLE, Log, address_word, authorization_state_call, canceled_topic,
-    l1_fee_call, paid_in, transfer_topic, used_topic, word_address, word_number,
+    ExpectedPayment, L1_FEE_ORACLE, Log, authorization_state_call, canceled_topic, l1_fee_call,
+    paid_in, transfer_topic, used_topic,
 };
 
 /// For one inquiry.

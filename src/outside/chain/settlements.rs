@@ -12,7 +12,8 @@ use crate::outside::chain::{
     Fate, Inquiry, SINCE_SLACK_SECONDS, around, block_before, end, in_parts, newest,
 };
 use crate::sync::lock;
-use crate::x402::onchain::{ExpectedPayment, Log, Mark, Proven, word_address};
+use crate::x402::abi::word_address;
+use crate::x402::onchain::{ExpectedPayment, Log, Mark, Proven};
 
 /// Settlements of one look.
 pub const CLAIMS_MAX: usize = 500;

@@ -8,7 +8,8 @@ use super::*;
 use crate::domain::amount::Amount;
 use crate::domain::evm::{Address, Nonce};
 use crate::outside::loopback::{Server, Step, response};
-use crate::x402::onchain::{address_word, canceled_topic, used_topic};
+use crate::x402::abi::address_word;
+use crate::x402::onchain::{canceled_topic, used_topic};
 
 const TOKEN: Address = Address([0x83; 20]);
 const PAYER: Address = Address([0x70; 20]);

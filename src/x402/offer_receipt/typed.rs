@@ -4,10 +4,11 @@
 use serde_json::Value;
 
 use crate::domain::keccak::keccak256;
+use crate::x402::abi::number_word;
 use crate::x402::eip3009::Digest;
 
 const DOMAIN_TYPE: &[u8] = b"EIP712Domain(string name,string version,uint256 chainId)";
-const CHAIN: u64 = 1;
+const CHAIN: u128 = 1;
 
 /// What is signed: the name of its domain, its type, and the type's members.
 pub(super) struct Kind {
@@ -59,7 +60,7 @@ pub(super) fn digest(kind: &Kind, payload: &Value) -> Option<Digest> {
     for member in kind.members {
         let word = match member {
             Text(name) => keccak256(&[payload[*name].as_str()?.as_bytes()]),
-            Number(name) => word(payload[*name].as_u64()?),
+            Number(name) => number_word(payload[*name].as_u64()?.into()),
         };
         members.extend_from_slice(&word);
     }
@@ -67,17 +68,11 @@ pub(super) fn digest(kind: &Kind, payload: &Value) -> Option<Digest> {
         &keccak256(&[DOMAIN_TYPE]),
         &keccak256(&[kind.domain.as_bytes()]),
         &keccak256(&[b"1"]),
-        &word(CHAIN),
+        &number_word(CHAIN),
     ]);
     Some(Digest(keccak256(&[
         b"\x19\x01",
         &domain,
         &keccak256(&[&members]),
     ])))
-}
-
-fn word(number: u64) -> [u8; 32] {
-    let mut word = [0; 32];
-    word[24..].copy_from_slice(&number.to_be_bytes());
-    word
 }
