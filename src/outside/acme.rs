@@ -126,7 +126,7 @@ impl Authority {
     ) -> Result<Authority, AcmeError> {
         let roots = match root_pem {
             None => ureq::tls::RootCerts::WebPki,
-            Some(pem) => roots::from_pem(pem)
+            Some(pem) => roots::certs_of_pem(pem)
                 .ok_or_else(|| AcmeError::new("lab.acme_root has no certificate"))?,
         };
         Ok(Authority {

@@ -196,7 +196,7 @@ impl Buyer {
     pub fn new(settings: BuyerSettings) -> Result<Self, BuyError> {
         let roots = match &settings.ca_pem {
             None => ureq::tls::RootCerts::WebPki,
-            Some(pem) => roots::from_pem(pem).ok_or(BuyError::TrustRoots)?,
+            Some(pem) => roots::certs_of_pem(pem).ok_or(BuyError::TrustRoots)?,
         };
         // No redirects: the payment would go to anyone who is named there.
         let config = ureq::Agent::config_builder()

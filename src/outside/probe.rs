@@ -46,7 +46,9 @@ pub fn get(url: &str) -> Result<Probed, NoAnswer> {
 /// The same with trust roots in PEM in place of the public ones.
 pub fn get_trusting(url: &str, pem: Option<&[u8]>) -> Result<Probed, NoAnswer> {
     let no_answer = |error: ureq::Error| NoAnswer(error.to_string());
-    let roots = pem.and_then(roots::from_pem).unwrap_or(RootCerts::WebPki);
+    let roots = pem
+        .and_then(roots::certs_of_pem)
+        .unwrap_or(RootCerts::WebPki);
     let agent = agent::agent(CONNECT_MAX, 0, roots);
     let request = agent.get(url).config().timeout_global(Some(TIME_MAX));
     let mut response = request.build().call().map_err(no_answer)?;

@@ -13,7 +13,7 @@ pub(super) fn compiled_in() -> RootCertStore {
 }
 
 /// Every certificate in a PEM text. `None` when there is none, or one that cannot be a root.
-pub(super) fn of_pem(pem: &[u8]) -> Option<RootCertStore> {
+pub(super) fn store_of_pem(pem: &[u8]) -> Option<RootCertStore> {
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(pem) {
         roots.add(certificate.ok()?).ok()?;
@@ -22,7 +22,7 @@ pub(super) fn of_pem(pem: &[u8]) -> Option<RootCertStore> {
 }
 
 /// Every certificate in a PEM text. They take the place of the compiled-in roots. `None` when there is none.
-pub(super) fn from_pem(pem: &[u8]) -> Option<RootCerts> {
+pub(super) fn certs_of_pem(pem: &[u8]) -> Option<RootCerts> {
     let certificates: Vec<_> = parse_pem(pem)
         .filter_map(|item| match item {
             Ok(PemItem::Certificate(certificate)) => Some(certificate),

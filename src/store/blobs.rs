@@ -176,7 +176,7 @@ impl Tables<'_> {
         })
     }
 
-    /// Lets a blob go at once; where an unsettled sale holds it, once that has ended.
+    /// Deletes a blob, or marks it for deletion when the last sale that holds it ends.
     pub(in crate::store) fn drop_blob(&mut self, key: Hash) -> Result<(), StoreError> {
         self.forget_keep(key)?;
         match self.is_held(key)? {
@@ -196,6 +196,13 @@ impl Tables<'_> {
     }
 }
 
+impl<T: Transaction> Records<T> {
+    /// How long a blob is; 0 where there is none.
+    pub fn blob_length(&self, key: Hash) -> Result<usize, StoreError> {
+        Ok(self.blobs.get(key)?.map_or(0, |bytes| bytes.value().len()))
+    }
+}
+
 impl Snapshot {
     /// Bytes of all blobs: cached pages, answers, reports with their sources.
     pub fn blobs_bytes(&self) -> Result<u64, StoreError> {
@@ -205,11 +212,6 @@ impl Snapshot {
     /// Whether a blob is there, without reading it.
     pub fn keeps_blob(&self, key: Hash) -> Result<bool, StoreError> {
         Ok(self.blob_keep.get(key)?.is_some())
-    }
-
-    /// How long a blob is; 0 where there is none.
-    pub fn blob_length(&self, key: Hash) -> Result<usize, StoreError> {
-        Ok(self.blobs.get(key)?.map_or(0, |bytes| bytes.value().len()))
     }
 
     /// The bytes of a blob as they lie there, for anyone who checks them.

@@ -181,7 +181,7 @@ impl Tables<'_> {
             goods.blobs.extend(self.source_of(sale)?);
             for blob in &goods.blobs {
                 self.blob_holds.insert((*blob, place), ())?;
-                goods.bytes += self.blob_length(*blob)?;
+                goods.bytes += self.blob_length(*blob)? as u64;
             }
             unsettled += goods.bytes;
             self.sale_goods

@@ -318,7 +318,7 @@ impl Tables<'_> {
         for (key, source) in places {
             self.order_sources.remove(key)?;
             if let SourceRecord::Read { document, .. } = source {
-                self.release_blob(document)?;
+                self.drop_blob(document)?;
             }
         }
         Ok(())
@@ -346,22 +346,12 @@ impl Tables<'_> {
         let Some(report) = self.order_report(id)? else {
             return Ok(());
         };
-        self.release_blob(report.document)?;
+        self.drop_blob(report.document)?;
         if let Some(pdf) = report.pdf {
-            self.release_blob(pdf)?;
+            self.drop_blob(pdf)?;
         }
         self.order_reports.remove(id.0)?;
         Ok(())
-    }
-
-    /// Drops a blob of an order's own, with the row that would have it swept at the end of time.
-    fn release_blob(&mut self, key: Hash) -> Result<(), StoreError> {
-        self.unschedule(Due {
-            at: FOR_EVER,
-            kind: DueKind::Blob,
-            key,
-        })?;
-        self.drop_blob(key)
     }
 }
 

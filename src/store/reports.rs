@@ -180,12 +180,12 @@ impl Tables<'_> {
         let end = UnixSeconds(report.expires_at).max(answer_end);
         self.keep_blob(report.document, end)?;
         self.keep_blob(report.source, end)?;
-        let mut bytes = self.blob_length(report.document)? + self.blob_length(report.source)?;
+        let mut length = self.blob_length(report.document)? + self.blob_length(report.source)?;
         if let Some(png) = self.screenshot(id)? {
             self.keep_blob(png, end)?;
-            bytes += self.blob_length(png)?;
+            length += self.blob_length(png)?;
         }
-        self.count_report(id, Some(bytes))?;
+        self.count_report(id, Some(length as u64))?;
         self.schedule(due(id, end))?;
         self.write_report(id, &report)
     }
@@ -309,9 +309,9 @@ impl Tables<'_> {
         self.set_fact(REPORTS_BYTES, 0)?;
         for (id, document, source) in retained {
             // Nothing is left of the blobs of an expired one.
-            let bytes = self.blob_length(document)? + self.blob_length(source)?;
-            if bytes > 0 {
-                self.count_report(id, Some(bytes))?;
+            let length = self.blob_length(document)? + self.blob_length(source)?;
+            if length > 0 {
+                self.count_report(id, Some(length as u64))?;
             }
         }
         Ok(())
@@ -323,11 +323,6 @@ impl Tables<'_> {
         payment: PaymentKey,
     ) -> Result<Option<Hash>, StoreError> {
         Ok(self.report_of(payment)?.map(|(_, report)| report.source))
-    }
-
-    pub(in crate::store) fn blob_length(&self, key: Hash) -> Result<u64, StoreError> {
-        let length = self.blobs.get(key)?.map(|bytes| bytes.value().len());
-        Ok(length.unwrap_or_default() as u64)
     }
 
     /// Works off a due row: an expired report loses everything but the knowledge that it was there; later that too.
@@ -351,8 +346,8 @@ impl Tables<'_> {
         self.write_report(id, &tombstone(report))
     }
 
-    /// Forgets a report at once, with its bytes and with those of its source and picture unless another report has the same.
-    /// Tells whether it was there. One whose payment has no end yet stays: it may be settled for at any moment.
+    /// Deletes a report and its blobs. The source and the screenshot stay while another report uses them. Returns whether it
+    /// was there. One whose payment has no end yet stays: it may be settled for at any moment.
     pub fn purge_report(&mut self, id: ReportId) -> Result<bool, StoreError> {
         let report = self.report(id)?;
         let Some(report) = report.filter(|report| report.transaction.is_some()) else {

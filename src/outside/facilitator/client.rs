@@ -55,7 +55,7 @@ impl Client {
         };
         let roots = match &settings.ca_pem {
             None => roots::compiled_in(),
-            Some(pem) => roots::of_pem(pem).ok_or(SettingsError::TrustRoots)?,
+            Some(pem) => roots::store_of_pem(pem).ok_or(SettingsError::TrustRoots)?,
         };
         let refused = || SettingsError::BaseUrl(settings.base_url.clone());
         let host = HeaderValue::from_str(&base_url[Position::BeforeHost..Position::AfterPort]);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -14,6 +14,8 @@ use tokio::io::{
 };
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::timeout;
+
+use crate::sync::lock;
 
 /// The longest message of the browser: a page's HTML, escaped twice.
 const MESSAGE_BYTES_MAX: usize = 40 * 1024 * 1024;
@@ -216,10 +218,6 @@ fn take(calls: &Mutex<Calls>, message: Vec<u8>) -> Result<Option<Event>, serde_j
         method,
         params: message["params"].take(),
     }))
-}
-
-fn lock(calls: &Mutex<Calls>) -> MutexGuard<'_, Calls> {
-    crate::sync::lock(calls)
 }
 
 #[cfg(test)]
