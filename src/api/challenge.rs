@@ -44,7 +44,7 @@ fn with_headers(app: &App, reply: Reply, level: Level, challenge: &Challenge) ->
         .prepared("payment-required", &encoded)
         .prepared("x-payment-required", &encoded)
         .fixed(level.product().paid_header(), level.name())
-        .fixed("cache-control", "no-store");
+        .no_store();
     help(level.product())
         .iter()
         .fold(reply, |reply, (name, path)| {

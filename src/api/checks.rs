@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::api::frame::{self, fresh};
+use crate::api::frame;
 use crate::app::App;
 use crate::domain::refusal::Refusal;
 use crate::http::Reply;
@@ -109,5 +109,7 @@ pub fn page(app: &App, path: &str, title: &str, lead: &str, parts: Vec<Part<'_>>
 
 /// A page that is neither indexed nor cached.
 pub fn hidden(page: Reply) -> Reply {
-    fresh(frame::with_page_headers(page)).fixed("x-robots-tag", "noindex")
+    frame::with_page_headers(page)
+        .no_store()
+        .fixed("x-robots-tag", "noindex")
 }

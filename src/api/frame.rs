@@ -67,8 +67,3 @@ pub fn with_page_headers(reply: Reply) -> Reply {
 pub fn made_once(app: &App, call: &Call, make: impl FnOnce(&App) -> Reply) -> Reply {
     app.document(call.pattern, make)
 }
-
-/// Proxies must not reuse it: prices depend on the cache.
-pub fn fresh(reply: Reply) -> Reply {
-    reply.fixed("cache-control", "no-store")
-}

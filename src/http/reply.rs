@@ -190,6 +190,11 @@ impl Reply {
         self
     }
 
+    /// Lets no cache store it: the next answer may be another one.
+    pub fn no_store(self) -> Self {
+        self.fixed("cache-control", "no-store")
+    }
+
     pub fn is_html(&self) -> bool {
         let media = self.headers.get(CONTENT_TYPE);
         media.is_some_and(|media| media.as_bytes().starts_with(b"text/html"))

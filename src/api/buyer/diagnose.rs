@@ -13,8 +13,7 @@ use crate::http::{Call, Reply};
 /// POST /v1/agent/diagnose.
 pub async fn diagnose(app: Shared, call: Call) -> Reply {
     match diagnosed(&app, &call) {
-        Ok(diagnosis) => Reply::json(200, diagnosis_json(&app, &diagnosis).to_string())
-            .fixed("cache-control", "no-store"),
+        Ok(diagnosis) => Reply::json(200, diagnosis_json(&app, &diagnosis).to_string()).no_store(),
         Err(refusal) => failure::reply(&app, &refusal, &call),
     }
 }

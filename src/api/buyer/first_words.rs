@@ -1,7 +1,6 @@
 //! The free preview of a page, and in a sandbox its purchase with test funds.
 
 use crate::api::body::check_origin;
-use crate::api::frame::fresh;
 use crate::api::{failure, frame};
 use crate::app::Shared;
 use crate::domain::code::Code;
@@ -84,5 +83,5 @@ fn page_reply(app: &Shared, status: u16, typed: &str, outcome: Outcome<'_>) -> R
         typed,
         outcome,
     };
-    fresh(frame::with_page_headers(Reply::html(status, page(&view))))
+    frame::with_page_headers(Reply::html(status, page(&view))).no_store()
 }

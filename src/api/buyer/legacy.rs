@@ -127,7 +127,7 @@ pub async fn compute(app: Shared, call: Call) -> Reply {
     if !ignored.is_empty() {
         answer["ignored_fields"] = ignored.into();
     }
-    Reply::json(200, answer.to_string()).fixed("cache-control", "no-store")
+    Reply::json(200, answer.to_string()).no_store()
 }
 
 /// The body, or one error that lists everything missing.

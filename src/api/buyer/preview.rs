@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use crate::api::buyer::{quotes, stated_level};
 use crate::api::checks::{Check, Status, check, hidden, is_ready, page, score, service};
-use crate::api::frame::fresh;
 use crate::api::orders::bundle_confidence;
 use crate::api::{failure, frame, query};
 use crate::app::{App, Shared};
@@ -23,10 +22,9 @@ use crate::pages::plain::Part;
 /// GET /v1/proof-pack/preview.
 pub async fn preview(app: Shared, call: Call) -> Reply {
     match previewed(&app, &call).await {
-        Ok((level, target)) => fresh(Reply::json(
-            200,
-            preview_json(&app, level, &target).to_string(),
-        )),
+        Ok((level, target)) => {
+            Reply::json(200, preview_json(&app, level, &target).to_string()).no_store()
+        }
         Err(refusal) => failure::reply(&app, &refusal, &call),
     }
 }
@@ -83,7 +81,7 @@ pub async fn confidence(app: Shared, call: Call) -> Reply {
         return bundle_confidence::confidence(&app, &call);
     }
     match judged(&app, &call).await {
-        Ok(judged) => fresh(Reply::json(200, confidence_json(&app, &judged).to_string())),
+        Ok(judged) => Reply::json(200, confidence_json(&app, &judged).to_string()).no_store(),
         Err(refusal) => failure::reply(&app, &refusal, &call),
     }
 }

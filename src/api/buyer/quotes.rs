@@ -4,7 +4,6 @@ use serde_json::{Map, Value, json};
 
 use crate::api::body::read_body;
 use crate::api::buyer::{several_quotes, sources, stated_level};
-use crate::api::frame::fresh;
 use crate::api::orders::bundles;
 use crate::api::query::attribution;
 use crate::api::quoted::{add_rendering, offer_json, payment_json};
@@ -59,7 +58,9 @@ pub async fn create(app: Shared, call: Call) -> Reply {
         Ok(Created::Level(id, record)) => {
             let location = app.url(&format!("/v1/quotes/{id}"));
             let receipt = receipt_json(&app, id, &record);
-            fresh(Reply::json(201, receipt.to_string())).header("location", &location)
+            Reply::json(201, receipt.to_string())
+                .no_store()
+                .header("location", &location)
         }
         Err(refusal) => failure::reply(&app, &refusal, &call),
     }
@@ -71,10 +72,9 @@ pub async fn receipt(app: Shared, call: Call) -> Reply {
         return bundles::receipt(&app, &call).await;
     }
     match read(&app, &call).await {
-        Ok((id, record)) => fresh(Reply::json(
-            200,
-            receipt_json(&app, id, &record).to_string(),
-        )),
+        Ok((id, record)) => {
+            Reply::json(200, receipt_json(&app, id, &record).to_string()).no_store()
+        }
         Err(refusal) => failure::reply(&app, &refusal, &call),
     }
 }
@@ -116,13 +116,15 @@ fn checkout_page(app: &App, quote_id: &str, status: u16, state: CheckoutState<'_
         state,
     };
     let page = Reply::html(status, crate::pages::buyer::checkout::page(&view));
-    fresh(frame::with_page_headers(page)).fixed("x-robots-tag", "noindex")
+    frame::with_page_headers(page)
+        .no_store()
+        .fixed("x-robots-tag", "noindex")
 }
 
 async fn quoted(app: &Shared, call: &Call, product: Product) -> Reply {
     match request_in_query(app, call, product) {
         Ok(asked) => match quote::quote(app, asked).await {
-            Ok(quote) => fresh(Reply::json(200, quote_json(app, &quote).to_string())),
+            Ok(quote) => Reply::json(200, quote_json(app, &quote).to_string()).no_store(),
             Err(refusal) => failure::reply(app, &refusal, call),
         },
         Err(refusal) => failure::reply(app, &refusal, call),
@@ -163,7 +165,7 @@ async fn quoted_page(app: &Shared, call: &Call, product: Product) -> Reply {
         outcome,
     };
     let page = Reply::html(status, crate::pages::buyer::quote::page(&view));
-    let page = fresh(frame::with_page_headers(page));
+    let page = frame::with_page_headers(page).no_store();
     match quoted.map(|quoted| quoted.map_err(|refusal| refusal.with)) {
         Some(Err(With::Limit(standing))) => failure::with_standing(page, &standing),
         _ => page,

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use crate::api::body::read_body;
 use crate::api::buyer::{quotes, report_page};
-use crate::api::frame::fresh;
 use crate::api::query::check_length;
 use crate::api::{failure, frame, query};
 use crate::app::{App, Shared};
@@ -299,10 +298,7 @@ pub async fn library_page(app: Shared, call: Call) -> Reply {
         outcomes: &app.sample.outcomes,
         listed: listed.iter().filter_map(named).collect(),
     };
-    fresh(frame::with_page_headers(Reply::html(
-        200,
-        library::page(&view),
-    )))
+    frame::with_page_headers(Reply::html(200, library::page(&view))).no_store()
 }
 
 /// A report's entry in the library, by its slug.
@@ -444,7 +440,7 @@ async fn report_page(app: &Shared, call: &Call, retained: &Retained) -> Result<R
     };
     let page = report_page::page(app, &report, &shown);
     Ok(match is_sample {
-        true => fresh(page),
+        true => page.no_store(),
         false => private(page),
     })
 }

@@ -3,7 +3,6 @@
 
 use serde_json::{Value, json};
 
-use crate::api::frame::fresh;
 use crate::api::orders::bundles::rejected_json;
 use crate::api::quoted::{add_rendering, offer_json, payment_json};
 use crate::api::{failure, query};
@@ -40,10 +39,7 @@ pub fn pages(app: &Shared, call: &Call) -> Reply {
 fn answer(app: &Shared, call: &Call, product: Product) -> Reply {
     let quoted = request_in_query(app, call, product).and_then(|asked| several::quote(app, &asked));
     match quoted {
-        Ok(quote) => fresh(Reply::json(
-            200,
-            quote_json(app, product, &quote).to_string(),
-        )),
+        Ok(quote) => Reply::json(200, quote_json(app, product, &quote).to_string()).no_store(),
         Err(refusal) => failure::reply(app, &refusal, call),
     }
 }

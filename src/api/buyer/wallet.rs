@@ -1,6 +1,5 @@
 //! GET /buy: what is to be bought with a browser's wallet. The sale itself is the paid operation's.
 
-use crate::api::frame::fresh;
 use crate::api::query::check_length;
 use crate::api::{failure, frame};
 use crate::app::Shared;
@@ -52,7 +51,9 @@ pub async fn page(app: Shared, call: Call) -> Reply {
         outcome,
     };
     let reply = frame::with_page_headers(Reply::html(status, wallet::page(&view)));
-    fresh(reply).fixed("content-security-policy", WALLET_CSP)
+    reply
+        .no_store()
+        .fixed("content-security-policy", WALLET_CSP)
 }
 
 /// The tier and the pack of the form; the default where one is not stated.

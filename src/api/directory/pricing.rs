@@ -65,7 +65,7 @@ fn made(app: &App, call: &Call, is_asked: bool) -> Reply {
     let reply = frame::with_page_headers(Reply::html(status, html));
     match status {
         200 => reply.public("public, max-age=300"),
-        _ => reply.fixed("cache-control", "no-store"),
+        _ => reply.no_store(),
     }
 }
 

@@ -96,17 +96,17 @@ pub fn answer(id: &Value, outcome: Result<Value, Fault>) -> Reply {
         Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
         Err(fault) => error(id, &fault),
     };
-    fresh(Reply::json(200, body.to_string()))
+    Reply::json(200, body.to_string()).no_store()
 }
 
 /// An error with an HTTP status; the id is null if there is no valid request.
 pub fn refuse(status: u16, id: &Value, fault: &Fault) -> Reply {
-    fresh(Reply::json(status, error(id, fault).to_string()))
+    Reply::json(status, error(id, fault).to_string()).no_store()
 }
 
 /// The response to a notification.
 pub fn nothing() -> Reply {
-    fresh(Reply::empty(202))
+    Reply::empty(202).no_store()
 }
 
 fn error(id: &Value, fault: &Fault) -> Value {
@@ -115,9 +115,4 @@ fn error(id: &Value, fault: &Fault) -> Value {
         error["data"] = data.clone();
     }
     json!({"jsonrpc": "2.0", "id": id, "error": error})
-}
-
-/// Never cached.
-pub fn fresh(reply: Reply) -> Reply {
-    reply.fixed("cache-control", "no-store")
 }

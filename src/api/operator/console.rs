@@ -77,10 +77,11 @@ pub async fn home(app: Shared, call: Call) -> Reply {
 /// POST /operator/sign-in-link: a one-time link, for who has the socket or the token.
 pub async fn link(app: Shared, call: Call) -> Reply {
     match sign_in::issue_link(&app, SIGN_IN_LINK_SECONDS) {
-        Some((url, expires_at)) => private(Reply::json(
+        Some((url, expires_at)) => Reply::json(
             200,
             json!({"url": url, "expires_at": expires_at.0}).to_string(),
-        )),
+        )
+        .no_store(),
         None => {
             let refusal = Refusal::new(Code::NotFound, DISABLED);
             failure::reply(&app, &refusal, &call)
@@ -102,7 +103,7 @@ pub async fn view(app: Shared, call: Call) -> Reply {
             .await
         }
         Err(NotIn::Closed) => closed(&app),
-        Err(NotIn::Out) => private(Reply::redirect(303, &sign_in_for(&here(&call)))),
+        Err(NotIn::Out) => Reply::redirect(303, &sign_in_for(&here(&call))).no_store(),
         Err(NotIn::Failed(refusal)) => failure::page(&app, &refusal, &call),
     }
 }
@@ -135,7 +136,8 @@ pub async fn sign_in(app: Shared, call: Call) -> Reply {
     };
     match cookie {
         None => login(&app, 401, Some(trouble), known_place(&back)),
-        Some(cookie) => private(Reply::redirect(303, known_place(&back)))
+        Some(cookie) => Reply::redirect(303, known_place(&back))
+            .no_store()
             .header("set-cookie", &set_cookie(&app, &cookie, SESSION_SECONDS)),
     }
 }
@@ -152,9 +154,9 @@ pub async fn sign_out(app: Shared, call: Call) -> Reply {
         Err(NotIn::Closed | NotIn::Out) => Ok(()),
     };
     match ended {
-        Ok(()) => {
-            private(Reply::redirect(303, HOME_PATH)).header("set-cookie", &set_cookie(&app, "", 0))
-        }
+        Ok(()) => Reply::redirect(303, HOME_PATH)
+            .no_store()
+            .header("set-cookie", &set_cookie(&app, "", 0)),
         Err(refusal) => failure::page(&app, &refusal, &call),
     }
 }
@@ -164,7 +166,7 @@ pub async fn act(app: Shared, call: Call) -> Reply {
     let session = match session(&app, &call).await {
         Ok(session) => session,
         Err(NotIn::Closed) => return closed(&app),
-        Err(NotIn::Out) => return private(Reply::redirect(303, HOME_PATH)),
+        Err(NotIn::Out) => return Reply::redirect(303, HOME_PATH).no_store(),
         Err(NotIn::Failed(refusal)) => return failure::page(&app, &refusal, &call),
     };
     let fields = fields(&call);
@@ -174,10 +176,10 @@ pub async fn act(app: Shared, call: Call) -> Reply {
     }
     let name = call.param("name").unwrap_or_default();
     if name == LOOK_UP {
-        return private(Reply::redirect(303, &person(field("email"))));
+        return Reply::redirect(303, &person(field("email"))).no_store();
     }
     match acts::run(&app, name, &fields).await {
-        Ok(()) => private(Reply::redirect(303, &back(field(BACK_FIELD), name))),
+        Ok(()) => Reply::redirect(303, &back(field(BACK_FIELD), name)).no_store(),
         Err(refusal) => refused_form(&app, &call, &session, &fields, &refusal).await,
     }
 }
@@ -305,7 +307,7 @@ fn exported(app: &Shared, call: &Call) -> Reply {
     let text = |name: &str| call.query.get(name).map(|text| text.into_owned());
     let what = text("what").unwrap_or_default();
     match export::exported(app, &what, text("format").as_deref()) {
-        Ok(file) => private(file),
+        Ok(file) => file.no_store(),
         Err(refusal) => failure::page(app, &refusal, call),
     }
 }
@@ -437,11 +439,8 @@ fn login(app: &App, status: u16, trouble: Option<&str>, back: &str) -> Reply {
 
 /// Browsers send the Origin of a form only if the page's referrer policy allows it.
 fn operators_page(reply: Reply) -> Reply {
-    private(frame::with_page_headers(reply))
+    frame::with_page_headers(reply)
+        .no_store()
         .fixed("referrer-policy", "same-origin")
         .fixed("x-robots-tag", "noindex")
-}
-
-fn private(reply: Reply) -> Reply {
-    reply.fixed("cache-control", "no-store")
 }

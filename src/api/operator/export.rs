@@ -172,9 +172,7 @@ pub fn exported(app: &Shared, what: &str, format: Option<&str>) -> Result<Reply,
     );
     let (reply, sink) = Reply::in_pieces(200, media_type);
     app.tasks.spawn(send(app.clone(), export, sink));
-    Ok(reply
-        .header("content-disposition", &name)
-        .fixed("cache-control", "no-store"))
+    Ok(reply.header("content-disposition", &name).no_store())
 }
 
 /// Ends when the reader disconnects or the service stops.

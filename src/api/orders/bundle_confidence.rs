@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use crate::api::checks::{self, Check, Status, check};
-use crate::api::frame::fresh;
 use crate::api::orders::bundles::{self, PAY_PATH, REQUEST_PATH};
 use crate::api::{failure, query};
 use crate::app::{App, Shared};
@@ -44,10 +43,9 @@ pub fn is_asked_for(call: &Call) -> bool {
 /// GET /v1/checkout/confidence?product=proof_bundle.
 pub fn confidence(app: &Shared, call: &Call) -> Reply {
     match judged(app, call) {
-        Ok((sorted, checks)) => fresh(Reply::json(
-            200,
-            confidence_json(app, &sorted, &checks).to_string(),
-        )),
+        Ok((sorted, checks)) => {
+            Reply::json(200, confidence_json(app, &sorted, &checks).to_string()).no_store()
+        }
         Err(refusal) => failure::reply(app, &refusal, call),
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::api::body::check_origin;
-use crate::api::frame::{fresh, made_once};
+use crate::api::frame::made_once;
 use crate::api::orders::form_values::Typed;
 use crate::api::query::{attribution, check_question};
 use crate::api::quoted::{add_rendering, payment_json};
@@ -41,7 +41,7 @@ pub async fn quote(app: Shared, call: Call) -> Reply {
         bundles::quote(&app, asked).await
     };
     match outcome.await {
-        Ok(quote) => fresh(Reply::json(200, quote_json(&app, &quote).to_string())),
+        Ok(quote) => Reply::json(200, quote_json(&app, &quote).to_string()).no_store(),
         Err(refusal) => failure::reply(&app, &refusal, &call),
     }
 }
@@ -105,7 +105,7 @@ pub async fn quote_page(app: Shared, call: Call) -> Reply {
         Ok(_) => 200,
     };
     let page = Reply::html(status, pages::orders::bundle::quote_page(&view));
-    fresh(frame::with_page_headers(page))
+    frame::with_page_headers(page).no_store()
 }
 
 fn quoted<'a>(quote: &'a BundleQuote, id: &'a str) -> Quoted<'a> {
@@ -164,13 +164,15 @@ pub fn created(app: &App, quote: &BundleQuote) -> Reply {
         receipt["rejected_urls"] = rejected_json(&quote.rejected);
     }
     let location = app.url(&format!("/v1/quotes/{}", quote.id));
-    fresh(Reply::json(201, receipt.to_string())).header("location", &location)
+    Reply::json(201, receipt.to_string())
+        .no_store()
+        .header("location", &location)
 }
 
 /// GET /v1/quotes/{quote_id} for a bundle.
 pub async fn receipt(app: &Shared, call: &Call) -> Reply {
     match read_quote(app, call).await {
-        Ok((id, record)) => fresh(Reply::json(200, receipt_json(app, id, &record).to_string())),
+        Ok((id, record)) => Reply::json(200, receipt_json(app, id, &record).to_string()).no_store(),
         Err(refusal) => failure::reply(app, &refusal, call),
     }
 }
@@ -199,13 +201,17 @@ pub async fn resume_page(app: &Shared, call: &Call) -> Result<Reply, Refusal> {
         pay_path: pay_path.as_deref(),
     };
     let page = Reply::html(200, pages::orders::bundle_checkout::page(&view));
-    let page = fresh(frame::with_page_headers(page)).fixed("x-robots-tag", "noindex");
+    let page = frame::with_page_headers(page)
+        .no_store()
+        .fixed("x-robots-tag", "noindex");
     Ok(page)
 }
 
 /// A redirect.
 pub fn away(location: &str) -> Reply {
-    fresh(Reply::redirect(303, location)).fixed("x-robots-tag", "noindex")
+    Reply::redirect(303, location)
+        .no_store()
+        .fixed("x-robots-tag", "noindex")
 }
 
 /// One of our addresses with the original query.

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::api::frame::fresh;
 use crate::api::orders::bundles::{self, LEADS_PATH, REQUEST_PATH};
 use crate::api::orders::form_values::Typed;
 use crate::api::{failure, frame};
@@ -52,7 +51,7 @@ pub fn answer(
                 LeadProduct::Contact => ticket_json(&taken.received),
                 _ => lead_json(app, &taken),
             };
-            fresh(Reply::json(TAKEN, body.to_string()))
+            Reply::json(TAKEN, body.to_string()).no_store()
         }
         Err(refusal) if is_page => {
             let complaints = complaints(&refusal);
@@ -248,7 +247,9 @@ pub fn form_page(
 /// The page shows the visitor's input, so it is not cached. Browsers send Origin with the form only if the referrer policy
 /// allows it.
 fn private(page: Reply) -> Reply {
-    fresh(frame::with_page_headers(page)).fixed("referrer-policy", "same-origin")
+    frame::with_page_headers(page)
+        .no_store()
+        .fixed("referrer-policy", "same-origin")
 }
 
 #[cfg(test)]

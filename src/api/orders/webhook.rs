@@ -31,7 +31,7 @@ pub async fn stripe(app: Shared, call: Call) -> Reply {
                 Received::Repeated => r#"{"received":true,"repeated":true}"#,
                 Received::Ignored => r#"{"received":true,"ignored":true}"#,
             };
-            Reply::json(200, body).fixed("cache-control", "no-store")
+            Reply::json(200, body).no_store()
         }
         Err(refusal) => failure::reply(&app, &refusal, &call),
     }

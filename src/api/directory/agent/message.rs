@@ -82,11 +82,10 @@ pub async fn send(app: Shared, call: Call) -> Reply {
         answer(&app, &call, Dialect::New, asked)
     });
     match outcome {
-        Ok(answer) => Reply::json(200, answer.to_string()).fixed("cache-control", "no-store"),
+        Ok(answer) => Reply::json(200, answer.to_string()).no_store(),
         Err(fault) => {
             let problem = json!({"type": "about:blank", "title": "Bad Request", "status": 400, "detail": fault.message});
-            Reply::new(400, "application/problem+json", problem.to_string())
-                .fixed("cache-control", "no-store")
+            Reply::new(400, "application/problem+json", problem.to_string()).no_store()
         }
     }
 }

@@ -78,9 +78,7 @@ pub async fn metrics(app: Shared, call: Call) -> Reply {
         }
         Reply::json(200, body.to_string())
     };
-    reply
-        .fixed("cache-control", "no-store")
-        .fixed("vary", "Accept")
+    reply.no_store().fixed("vary", "Accept")
 }
 
 /// Whether the public may see a route's counts: not if they would reveal sales, buyers or their requests.

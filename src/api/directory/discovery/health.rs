@@ -16,7 +16,7 @@ use crate::http::{Call, Peer, Reply};
 /// GET /health. `?live=1` only reports that the process runs.
 pub async fn health(app: Shared, call: Call) -> Reply {
     if call.query.get("live").is_some() {
-        return Reply::json(200, r#"{"status":"ok"}"#).fixed("cache-control", "no-store");
+        return Reply::json(200, r#"{"status":"ok"}"#).no_store();
     }
     let store_down = app.health.store_down();
     let facilitator = app.health.facilitator();
@@ -102,8 +102,7 @@ pub async fn health(app: Shared, call: Call) -> Reply {
         let backed_up_at = app.health.backed_up_at().0;
         body["checks"]["backup"] = json!({"taken_at": (backed_up_at > 0).then_some(backed_up_at)});
     }
-    Reply::json(if store_down { 503 } else { 200 }, body.to_string())
-        .fixed("cache-control", "no-store")
+    Reply::json(if store_down { 503 } else { 200 }, body.to_string()).no_store()
 }
 
 /// Reported settlements compared with the chain, in figures.

@@ -21,7 +21,7 @@ pub async fn trust(app: Shared, _: Call) -> Reply {
         "started_at": app.now().0.saturating_sub(app.started.elapsed().as_secs()),
         "health": app.url("/health"),
     });
-    Reply::json(200, body.to_string()).fixed("cache-control", "no-store")
+    Reply::json(200, body.to_string()).no_store()
 }
 
 fn facts(app: &App) -> Value {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::api::admission;
 use crate::api::buyer::access;
 use crate::api::directory::documents::public_rows;
-use crate::api::directory::rpc::{self, Fault, INVALID_PARAMS};
+use crate::api::directory::rpc::{Fault, INVALID_PARAMS};
 use crate::api::failure::PAYMENT_ERROR;
 use crate::app::{App, Row, Shared};
 use crate::domain::code::Code;
@@ -410,7 +410,7 @@ impl ToolResult {
             parts.push(format!(r#","_meta":{}"#, Value::from(self.meta)).into());
         }
         parts.push(Bytes::from_static(b"}}"));
-        let mut reply = rpc::fresh(Reply::in_parts(200, "application/json", parts));
+        let mut reply = Reply::in_parts(200, "application/json", parts).no_store();
         reply.ticket = self.ticket;
         reply.held = self.held;
         reply.on_sent = self.on_sent;
