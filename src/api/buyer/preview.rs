@@ -207,7 +207,7 @@ async fn judged(app: &Shared, call: &Call) -> Result<Judged, Refusal> {
             target_url = target.target_url;
         }
         // Nothing was checked beyond a rate limit.
-        Err(refusal) if failure::status(refusal.code) == 429 => return Err(refusal),
+        Err(refusal) if refusal.code == Code::RateLimited => return Err(refusal),
         Err(refusal) => checks.push(check(
             "target",
             "Source allowed",
