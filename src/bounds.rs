@@ -5,7 +5,7 @@
 
 /// One kind of state.
 #[derive(Clone, Copy, Debug)]
-pub struct Held {
+pub struct BoundedState {
     /// What is held.
     pub what: &'static str,
     /// Where it is held.
@@ -111,9 +111,9 @@ pub const NOT_BY_STRANGERS: &[(&str, &str)] = &[
 
 /// The table.
 #[rustfmt::skip]
-pub const BOUNDS: &[Held] = &[
+pub const BOUNDS: &[BoundedState] = &[
     // Records of the data file.
-    Held {
+    BoundedState {
         what: "Quotes for pages and reports, and their tombstones",
         place: Tables(&["quotes-1"]),
         bounds: &[Setting("limits.unpaid_records_mib"), Setting("limits.free_disk_mib_min")],
@@ -124,7 +124,7 @@ pub const BOUNDS: &[Held] = &[
             "src/store/tests/unpaid.rs::without_room_for_sales_nothing_unpaid_is_kept",
             "tests/it/limits.rs::quotes_are_answered_and_not_kept_without_room"],
     },
-    Held {
+    BoundedState {
         what: "Quotes for bundles that nobody has paid for, and their tombstones",
         place: Tables(&["bundle-quotes-1"]),
         bounds: &[Setting("limits.unpaid_records_mib"), Setting("limits.free_disk_mib_min")],
@@ -134,7 +134,7 @@ pub const BOUNDS: &[Held] = &[
             "src/store/tests/unpaid.rs::a_quote_that_was_paid_for_does_not_make_room",
             "tests/it/limits.rs::a_flood_of_bundle_quotes_stays_within_its_bound"],
     },
-    Held {
+    BoundedState {
         what: "Requests and messages with a contact",
         place: Tables(&["leads-1", "leads-by-contact-1", "leads-by-form-1"]),
         bounds: &[Setting("limits.unpaid_records_mib"), Setting("bundles.leads_max"), Setting("limits.leads_per_minute")],
@@ -142,7 +142,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/store/unpaid.rs::admits_lead", "src/flows/orders/leads.rs::receive"],
         tests: &["src/store/tests/unpaid.rs::leads_beyond_their_bound_leave_or_are_refused", "tests/it/leads.rs::leads_are_bounded"],
     },
-    Held {
+    BoundedState {
         what: "Requests without a contact, of those who went to a payment link",
         place: Tables(&["leads-1", "leads-by-form-1", "anonymous-leads-1"]),
         bounds: &[Setting("limits.unpaid_records_mib"), Setting("bundles.leads_max"), Setting("limits.leads_per_minute")],
@@ -150,7 +150,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/store/unpaid.rs::admits_lead", "src/store/leads.rs::evict_anonymous_lead"],
         tests: &["src/store/tests/unpaid.rs::leads_beyond_their_bound_leave_or_are_refused"],
     },
-    Held {
+    BoundedState {
         what: "Notices of new requests that are to be sent to the operator",
         place: Tables(&["notices-1"]),
         bounds: &[Derived("one for each request; it goes with the request, and after three tries")],
@@ -158,7 +158,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/flows/orders/lead_webhook.rs::begin", "src/store/leads.rs::delete_lead"],
         tests: &["tests/it/leads.rs::a_notice_is_tried_three_times", "tests/it/leads.rs::what_is_deleted_is_not_announced"],
     },
-    Held {
+    BoundedState {
         what: "Events of the payment provider, signed by it",
         place: Tables(&["provider-events-1"]),
         bounds: &[Setting("limits.unpaid_records_mib"), Constant("src/store/orders.rs::EVENT_SECONDS"), Constant("src/flows/orders.rs::RAW_BYTES_MAX")],
@@ -166,7 +166,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/store/orders.rs::put_provider_event"],
         tests: &["src/store/tests/unpaid.rs::what_the_provider_sends_is_bounded_and_paid_orders_stay"],
     },
-    Held {
+    BoundedState {
         what: "Orders whose payment is awaited or has failed",
         place: Tables(&["orders-1", "orders-by-session-1", "orders-by-email-1"]),
         bounds: &[Setting("limits.unpaid_records_mib")],
@@ -174,7 +174,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/store/orders.rs::put_order", "src/store/orders.rs::evict_unpaid_orders"],
         tests: &["src/store/tests/unpaid.rs::what_the_provider_sends_is_bounded_and_paid_orders_stay"],
     },
-    Held {
+    BoundedState {
         what: "Mails that lead back to an order, asked for by the one who knows its e-mail address and a source",
         place: Tables(&["outbox-1"]),
         bounds: &[Constant("src/flows/orders/order_emails.rs::RECOVERY_PAUSE_SECONDS"), Constant("src/store/outbox.rs::RECOVERY_SECONDS"), Setting("limits.recoveries_per_minute")],
@@ -183,7 +183,7 @@ pub const BOUNDS: &[Held] = &[
         tests: &["src/store/tests/orders.rs::a_mail_that_leads_back_to_an_order_is_kept_for_a_day",
             "tests/it/orders.rs::who_asks_for_a_lost_delivery_learns_nothing_and_the_buyer_gets_a_mail"],
     },
-    Held {
+    BoundedState {
         what: "Mails about payments that have failed, and about orders that failed or were refunded",
         place: Tables(&["outbox-1"]),
         bounds: &[Derived("one of each kind for an order, and one for each further try of the operator's; 30 days from when it was sent")],
@@ -192,7 +192,7 @@ pub const BOUNDS: &[Held] = &[
             "src/flows/orders/order_emails.rs::refunded", "src/store/outbox.rs::enqueue_mail"],
         tests: &["tests/it/webhook.rs::the_same_event_fifty_times_at_once_is_one_order_and_one_mail"],
     },
-    Held {
+    BoundedState {
         what: "Payments that are held by a retry credit, and what is left of those that were let go, have failed or got the goods of an earlier one; credits and identifiers",
         place: Tables(&["open-payments-1", "ended-payments-1", "payment-places-1", "credits-1", "identifiers-1"]),
         bounds: &[Constant("src/state/in_flight/unfinished.rs::HELD_OF_PAYER_MAX"), Constant("src/state/in_flight/unfinished.rs::HELD_MAX"), Constant("src/flows/sale/payments.rs::RELEASED_SECONDS"), Constant("src/flows/sale/recall.rs::ANSWERED_MAX"), Setting("limits.sales_per_minute")],
@@ -202,7 +202,7 @@ pub const BOUNDS: &[Held] = &[
             "tests/it/replay.rs::so_many_signatures_under_an_identifier_are_given_the_answer_and_leave_no_text", "tests/it/limits.rs::one_wallet_with_many_nonces_gets_little_work_for_nothing",
             "tests/it/rates.rs::a_new_payment_beyond_the_limit_is_not_used"],
     },
-    Held {
+    BoundedState {
         what: "Settlements whose outcome is unknown, and those that were given up",
         place: Tables(&["abandoned-settlements-1"]),
         bounds: &[Constant("src/state/unknown.rs::UNKNOWN_OF_PAYER_MAX"), Constant("src/flows/sale/unknown.rs::ABANDON_SECONDS"), Constant("src/flows/sale/unknown.rs::LAST_PERIOD_SECONDS"), Setting("limits.unsettled_mib")],
@@ -211,7 +211,7 @@ pub const BOUNDS: &[Held] = &[
         tests: &["tests/it/settlements.rs::a_payer_with_many_unknown_settlements_waits", "tests/it/settlements.rs::an_unknown_settlement_is_given_up_after_a_day",
             "tests/it/settlements.rs::the_answer_of_a_settlement_that_was_given_up_is_dropped_in_the_end"],
     },
-    Held {
+    BoundedState {
         what: "Goods of sales that are not settled: pages, answers, reports with their sources",
         place: Tables(&["sale-goods-1", "blob-holds-2", "blobs-1", "blob-keep-1", "reports-1", "reports-of-payments-1"]),
         bounds: &[Setting("limits.unsettled_mib")],
@@ -222,7 +222,7 @@ pub const BOUNDS: &[Held] = &[
             "tests/it/limits.rs::sales_that_never_settle_leave_nothing_behind",
             "tests/it/limits.rs::unsettled_answers_beyond_their_bound_are_refused_uncharged"],
     },
-    Held {
+    BoundedState {
         what: "What is due when, for the records above",
         place: Tables(&["due-1"]),
         bounds: &[Derived("one row for each record and blob")],
@@ -230,7 +230,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/store/blobs.rs::set_keep", "src/store/quotes.rs::sweep_quote"],
         tests: &["src/store/tests/goods.rs::the_bytes_of_a_replaced_page_leave_soon", "src/store/tests/unpaid.rs::quotes_beyond_their_bound_push_out_the_oldest"],
     },
-    Held {
+    BoundedState {
         what: "The data file on its disk",
         place: Tables(&[]),
         bounds: &[Setting("limits.free_disk_mib_min"), Constant("src/app.rs::WRITE_ROOM_BYTES")],
@@ -242,7 +242,7 @@ pub const BOUNDS: &[Held] = &[
     },
 
     // Connections and what is on them.
-    Held {
+    BoundedState {
         what: "Connections",
         place: Connections,
         bounds: &[Setting("limits.connections_max"), Setting("limits.connections_of_client_max")],
@@ -253,7 +253,7 @@ pub const BOUNDS: &[Held] = &[
             "tests/it/hostile/floods.rs::a_client_with_too_many_connections_is_told_and_others_are_served",
             "src/http/connection_limit.rs::a_client_s_connections_are_counted_until_they_end"],
     },
-    Held {
+    BoundedState {
         what: "TLS handshakes in progress",
         place: Connections,
         bounds: &[Constant("src/http/tls.rs::HANDSHAKE_BYTES_MAX"), Constant("src/http/tls.rs::HANDSHAKE_TIME_MAX"), Setting("limits.connections_of_client_max")],
@@ -261,7 +261,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/http/tls.rs::HANDSHAKE_BYTES_MAX", "src/http/tls.rs::HANDSHAKE_TIME_MAX"],
         tests: &["tests/it/tls.rs::slow_handshakes_hold_nothing_for_long", "tests/it/tls.rs::a_handshake_has_a_length"],
     },
-    Held {
+    BoundedState {
         what: "Heads of requests, and idle connections",
         place: Connections,
         bounds: &[Constant("src/http/server.rs::HEAD_BYTES_HARD_MAX"), Constant("src/appliance.rs::HEADER_BYTES_MAX"), Setting("limits.header_seconds_max")],
@@ -270,7 +270,7 @@ pub const BOUNDS: &[Held] = &[
         tests: &["tests/it/limits.rs::headers_that_never_end_are_cut", "tests/it/limits.rs::an_idle_connection_is_closed",
             "tests/it/http.rs::headers_over_16_kib_are_too_large", "tests/it/hostile/floods.rs::a_flood_of_waiting_connections_keeps_nobody_out"],
     },
-    Held {
+    BoundedState {
         what: "Bodies of requests, from their first byte until their request is answered",
         place: Memory,
         bounds: &[Setting("limits.request_bodies_mib"), Constant("src/http/bodies.rs::LARGE_BODIES_MAX"), Constant("src/http/bodies.rs::UNCOUNTED_BYTES"), Constant("src/appliance.rs::BODY_BYTES_MAX"), Constant("src/routes.rs::EVENT_BYTES_MAX"), Setting("limits.body_seconds_max")],
@@ -279,7 +279,7 @@ pub const BOUNDS: &[Held] = &[
         tests: &["src/http/bodies.rs::the_oldest_incomplete_body_makes_room_once_it_has_had_its_time", "src/http/bodies.rs::a_few_bodies_may_be_large",
             "tests/it/limits.rs::a_body_that_never_ends_is_cut", "tests/it/hostile/floods.rs::half_requests_take_no_more_memory_than_they_are_long"],
     },
-    Held {
+    BoundedState {
         what: "What a refused client still sends",
         place: Connections,
         bounds: &[Constant("src/http/lingering_close.rs::BYTES_MAX"), Constant("src/http/lingering_close.rs::TIME_MAX")],
@@ -287,7 +287,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/http/lingering_close.rs::BYTES_MAX"],
         tests: &["src/http/lingering_close.rs::who_never_ends_is_cut_off"],
     },
-    Held {
+    BoundedState {
         what: "Answers that wait to be read",
         place: Memory,
         bounds: &[Constant("src/http/response_budget.rs::UNREAD_BYTES_MAX"), Setting("limits.write_stall_seconds_max")],
@@ -296,7 +296,7 @@ pub const BOUNDS: &[Held] = &[
         tests: &["tests/it/hostile/floods.rs::unread_answers_have_a_bounded_part_of_memory", "src/http/response_budget.rs::the_slowest_reader_makes_room_once_it_has_had_its_time",
             "tests/it/limits.rs::whoever_does_not_read_is_dropped"],
     },
-    Held {
+    BoundedState {
         what: "Answers that wait for room among those",
         place: Memory,
         bounds: &[Constant("src/http/response_budget.rs::QUEUED_BYTES_MAX"), Constant("src/http/response_budget.rs::WAIT_MAX")],
@@ -306,7 +306,7 @@ pub const BOUNDS: &[Held] = &[
     },
 
     // Counters and caches in memory.
-    Held {
+    BoundedState {
         what: "Used nonces of payers who sign in to read their purchases",
         place: Memory,
         bounds: &[Constant("src/state/sign_in_nonces.rs::USED_MAX"), Constant("src/x402/sign_in.rs::AGE_SECONDS_MAX"), Setting("limits.quotes_per_minute")],
@@ -314,7 +314,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/state/sign_in_nonces.rs::spend"],
         tests: &["src/state/sign_in_nonces.rs::used_nonces_have_a_bound_and_none_is_forgotten_before_its_end"],
     },
-    Held {
+    BoundedState {
         what: "Rate limits by client",
         place: Memory,
         bounds: &[Setting("limits.clients_max")],
@@ -322,7 +322,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/limits.rs::take"],
         tests: &["src/limits.rs::a_hundred_thousand_clients_take_no_more_memory_than_the_bound"],
     },
-    Held {
+    BoundedState {
         what: "Rate limits by the domain that a quote is for",
         place: Memory,
         bounds: &[Setting("limits.clients_max"), Setting("limits.quotes_of_domain_per_minute")],
@@ -330,7 +330,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/limits.rs::admit_domain"],
         tests: &["tests/it/rates.rs::a_domain_is_looked_up_for_nothing_only_so_often"],
     },
-    Held {
+    BoundedState {
         what: "Pages that were fetched for free previews today, by client",
         place: Memory,
         bounds: &[Setting("limits.free_fetches_per_day"), Setting("limits.free_fetches_of_client_per_day")],
@@ -338,7 +338,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/state/free_fetches.rs::take"],
         tests: &["tests/it/pages.rs::a_page_is_previewed_for_nothing_only_so_often"],
     },
-    Held {
+    BoundedState {
         what: "Answers of DNS",
         place: Memory,
         bounds: &[Constant("src/outside/network.rs::names_max")],
@@ -346,7 +346,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/outside/network.rs::names_max"],
         tests: &["src/outside/network/tests.rs::the_memory_of_names_is_bounded"],
     },
-    Held {
+    BoundedState {
         what: "robots.txt of sites",
         place: Memory,
         bounds: &[Constant("src/outside/robots.rs::SITES_MAX"), Constant("src/outside/robots.rs::BYTES_MAX")],
@@ -354,7 +354,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/outside/robots.rs::make_room"],
         tests: &["src/outside/robots.rs::what_is_kept_is_bounded_and_the_oldest_leaves_first"],
     },
-    Held {
+    BoundedState {
         what: "Sales under way, by payload",
         place: Memory,
         bounds: &[Constant("src/state/in_flight/payloads.rs::PAYLOADS_OF_CLIENT_MAX"), Setting("limits.connections_max")],
@@ -362,7 +362,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/state/in_flight/payloads.rs::join"],
         tests: &["src/state/in_flight/payloads.rs::one_client_has_so_many_payments_under_way_and_no_more"],
     },
-    Held {
+    BoundedState {
         what: "Requests that wait for the outcome of an identical one",
         place: Memory,
         bounds: &[Constant("src/state/in_flight/payloads.rs::WAITING_MAX")],
@@ -371,7 +371,7 @@ pub const BOUNDS: &[Held] = &[
         tests: &["tests/it/limits.rs::two_hundred_identical_requests_are_one_charge",
             "tests/it/limits.rs::a_payment_under_settlement_is_never_called_uncharged"],
     },
-    Held {
+    BoundedState {
         what: "Sales that wait for their payer's turn",
         place: Memory,
         bounds: &[Constant("src/state/in_flight.rs::SALES_OF_PAYER_MAX"), Constant("src/state/in_flight.rs::SALE_WAIT_MAX")],
@@ -379,7 +379,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/state/in_flight.rs::queue"],
         tests: &["tests/it/limits.rs::one_wallet_with_many_nonces_gets_little_work_for_nothing"],
     },
-    Held {
+    BoundedState {
         what: "Payers whose settlements have failed",
         place: Memory,
         bounds: &[Constant("src/state/in_flight/payers.rs::FAILING_PAYERS_MAX"), Constant("src/state/in_flight/payers.rs::FAILURE_SECONDS")],
@@ -387,7 +387,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/state/in_flight/payers.rs::note_end"],
         tests: &["src/state/in_flight/payers.rs::failures_are_remembered_for_a_while_and_within_bounds"],
     },
-    Held {
+    BoundedState {
         what: "The index of payments that are held, unknown, owed or under way, and of answers that were sent",
         place: Memory,
         bounds: &[Derived("one entry for each such payment on record"), Derived("what is owed has been paid for")],
@@ -395,7 +395,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/state/in_flight/unfinished.rs::note"],
         tests: &["tests/it/money.rs::a_newly_signed_payment_does_not_pay_for_an_unknown_one"],
     },
-    Held {
+    BoundedState {
         what: "Who has calls to an upstream under way, by payer and by domain, and who waits for a place",
         place: Memory,
         bounds: &[Constant("src/outside/call.rs::HOLDERS_MAX"), Constant("src/outside/call.rs::WAITERS_OF_HOLDER_MAX"), Constant("src/outside/call.rs::WAITERS_OF_PLACE_MAX")],
@@ -404,7 +404,7 @@ pub const BOUNDS: &[Held] = &[
         tests: &["src/outside/call.rs::holders_without_a_call_are_forgotten", "src/outside/call.rs::holders_with_a_call_are_bounded",
             "src/outside/call.rs::a_holder_has_a_bounded_queue", "src/outside/call.rs::a_limit_has_a_bounded_queue"],
     },
-    Held {
+    BoundedState {
         what: "Sessions of MCP and of the operator's console",
         place: Memory,
         bounds: &[Derived("none is kept: MCP has no sessions here, and a cookie proves itself")],
@@ -412,7 +412,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/signing/session.rs::Sessions", "src/api/directory/mcp/mod.rs::post"],
         tests: &["src/signing/session.rs::nobody_else_makes_a_cookie", "tests/it/mcp.rs::only_post_is_answered"],
     },
-    Held {
+    BoundedState {
         what: "Warnings and errors for the console, and the log's buffer",
         place: Memory,
         bounds: &[Constant("src/log.rs::TROUBLES_MAX"), Constant("src/log.rs::TROUBLE_BYTES_MAX"), Constant("src/log.rs::BUFFER_BYTES_MAX")],
@@ -421,7 +421,7 @@ pub const BOUNDS: &[Held] = &[
         tests: &["src/log.rs::the_latest_warnings_and_errors_are_remembered"],
     },
 
-    Held {
+    BoundedState {
         what: "The last refusals of requests that carried a payment, for the operator",
         place: Memory,
         bounds: &[Constant("src/state/refusals.rs::REFUSALS_MAX"), Constant("src/flows/sale/refusals.rs::REASON_CHARACTERS_MAX")],
@@ -431,7 +431,7 @@ pub const BOUNDS: &[Held] = &[
     },
 
     // Work and calls under way.
-    Held {
+    BoundedState {
         what: "Large pages, reports and answers that are being made",
         place: Memory,
         bounds: &[Setting("limits.work_memory_mib"), Constant("src/outside/memory.rs::UNCOUNTED_BYTES"), Constant("src/flows/content.rs::MEMORY_WAIT_MAX")],
@@ -440,7 +440,7 @@ pub const BOUNDS: &[Held] = &[
         tests: &["src/outside/memory.rs::one_at_a_time_may_exceed_and_gives_way_to_the_next", "src/outside/memory.rs::the_queue_is_bounded",
             "tests/it/hostile/floods.rs::a_crowd_of_buyers_of_large_pages_has_a_bounded_part_of_memory"],
     },
-    Held {
+    BoundedState {
         what: "The sources of one purchase, and the answer that several pages make",
         place: Memory,
         bounds: &[Constant("src/flows/content/several.rs::AT_ONCE"), Constant("src/flows/content/several.rs::WORK_MAX"), Constant("src/flows/content/several.rs::SOURCES_BYTES_MAX"), Constant("src/flows/content/bundle.rs::TEXTS_BYTES_MAX"), Constant("src/domain/level.rs::PAGES_MAX"), Constant("src/domain/bundle.rs::SOURCES_MAX"), Constant("src/domain/check.rs::SOURCES_MAX"), Setting("limits.work_memory_mib")],
@@ -452,7 +452,7 @@ pub const BOUNDS: &[Held] = &[
             "tests/it/hostile/floods.rs::parts_of_many_large_pages_have_a_bounded_part_of_memory",
             "src/flows/content/several.rs::a_page_is_let_go_where_only_its_part_fits", "src/outside/memory.rs::a_party_exceeds_one_after_the_other"],
     },
-    Held {
+    BoundedState {
         what: "Pages that are fetched and converted, and those who wait for a place",
         place: Calls,
         bounds: &[Constant("src/markdown/kinds/zip.rs::PARTS_MAX"), Constant("src/markdown/kinds/zip.rs::PART_BYTES_MAX"), Constant("src/markdown/kinds/zip.rs::UNPACKED_BYTES_MAX"), Constant("src/markdown/kinds/inflate.rs::PACKED_FREE_BYTES"), Constant("src/markdown/kinds/xml.rs::DEPTH_MAX"), Constant("src/markdown/kinds/xlsx.rs::LOOKED_BYTES_MAX"), Constant("src/markdown/kinds/pdf/file.rs::WORK_BYTES_MAX"), Constant("src/outside/web/dial.rs::EMPTY_BYTES_MAX"), Setting("fetch.at_once_max"), Constant("src/app.rs::FETCHES_OF_PAYER_MAX"), Constant("src/app.rs::FETCHES_OF_DOMAIN_MAX"), Constant("src/app.rs::FETCH_WAIT_MAX")],
@@ -460,7 +460,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/flows/content/source/fetch.rs::fetch_in_turn", "src/outside/call.rs::run"],
         tests: &["src/markdown/kinds/zip.rs::bombs_are_bounded", "src/markdown/kinds/inflate.rs::blocks_that_hold_nothing_are_given_up", "src/markdown/kinds/xlsx.rs::space_in_shared_texts_counts", "src/markdown/kinds/pdf/tests.rs::look_ups_are_counted_by_what_they_pass_over", "src/outside/web/tests/bodies.rs::a_body_that_decodes_to_nothing_is_stopped", "tests/it/limits.rs::one_buyer_does_not_take_all_places", "tests/it/limits.rs::one_slow_domain_does_not_take_all_places", "src/outside/call.rs::a_holder_takes_its_share_and_no_more"],
     },
-    Held {
+    BoundedState {
         what: "The work on one page or document of any kind: reading, selection, checks and writing",
         place: Calls,
         bounds: &[Constant("src/markdown/work.rs::WORK_TIME_MAX"), Constant("src/markdown/mod.rs::PAGE_BYTES_MAX"), Derived("the time that the conversion's own thread computes, so that a busy machine refuses nothing; the slowest of 600 pages made to cost time takes a twentieth of it")],
@@ -468,7 +468,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/markdown/work.rs::look", "src/outside/web.rs::fetch", "src/outside/web/conversion.rs::SLOW"],
         tests: &["src/markdown/tests/bounds.rs::no_kind_of_page_takes_longer_than_it_may", "src/markdown/tests/bounds.rs::each_pass_over_a_page_looks_at_the_time", "src/markdown/kinds/inflate.rs::blocks_of_a_few_bytes_are_read", "src/outside/web/conversion.rs::a_slow_conversion_is_logged_and_no_other"],
     },
-    Held {
+    BoundedState {
         what: "Pages that are opened in the browser, and those that wait for a place",
         place: Calls,
         bounds: &[Setting("render.at_once_max"), Setting("render.seconds_max"), Constant("src/outside/render/mod.rs::HARD_END"), Constant("src/outside/render/mod.rs::OF_PAYER_MAX"), Constant("src/outside/render/mod.rs::QUEUE_TIME_MAX")],
@@ -476,7 +476,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/outside/render/mod.rs::render", "src/outside/render/worker.rs::listen"],
         tests: &["src/outside/render/tests.rs::a_browser_that_hangs_is_ended_soon_after_the_deadline", "src/outside/render/tests.rs::a_worker_that_is_not_there_or_does_not_answer_is_told", "src/outside/render/tests.rs::one_place_is_for_one_page"],
     },
-    Held {
+    BoundedState {
         what: "What a page in the browser loads: requests, hosts, connections and bytes",
         place: Connections,
         bounds: &[Constant("src/outside/render/budget.rs::requests_max"), Constant("src/outside/render/budget.rs::hosts_max"), Constant("src/outside/render/budget.rs::of_host_max"), Constant("src/outside/render/budget.rs::down_bytes_max"), Constant("src/outside/render/budget.rs::up_bytes_max"), Constant("src/outside/render/budget.rs::lookups_max"), Constant("src/outside/render/guard.rs::CONNECTIONS_MAX"), Constant("src/outside/render/worker.rs::RELAYED_MAX"), Constant("src/outside/render/head.rs::HEAD_BYTES_MAX")],
@@ -484,7 +484,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/outside/render/budget.rs::request", "src/outside/render/budget.rs::count_received", "src/outside/render/guard.rs::pass"],
         tests: &["src/outside/render/budget.rs::a_render_has_so_many_requests_hosts_and_bytes", "src/outside/render/tests.rs::a_render_takes_no_more_than_its_bytes_and_requests"],
     },
-    Held {
+    BoundedState {
         what: "A rendered page as HTML, on its way from the browser",
         place: Memory,
         bounds: &[Constant("src/markdown/mod.rs::PAGE_BYTES_MAX"), Setting("render.at_once_max"), Setting("limits.work_memory_mib")],
@@ -492,7 +492,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/outside/render/job.rs::read_answer", "src/flows/content/rendering.rs::convert"],
         tests: &["src/outside/render/job.rs::a_worker_cannot_send_more_than_a_page"],
     },
-    Held {
+    BoundedState {
         what: "A picture of a page, on its way from the browser and in a report",
         place: Memory,
         bounds: &[Constant("src/outside/render/job.rs::PNG_BYTES_MAX"), Constant("src/outside/render/picture.rs::PICTURE_PIXELS_MAX"), Setting("render.at_once_max"), Setting("limits.unsettled_mib")],
@@ -501,7 +501,7 @@ pub const BOUNDS: &[Held] = &[
         tests: &["src/outside/render/job.rs::a_worker_cannot_send_more_than_a_page", "src/outside/render/picture.rs::only_a_whole_png_of_a_page_is_a_picture",
             "src/outside/render/tests.rs::a_picture_that_cannot_be_taken_leaves_the_page"],
     },
-    Held {
+    BoundedState {
         what: "Names that are looked up, those that wait for a thread, and callers that wait for one name",
         place: Calls,
         bounds: &[Constant("src/outside/network.rs::FREE_PLACES"), Constant("src/outside/network.rs::FREE_PLACES_OF_EACH"), Constant("src/outside/network.rs::WAITERS_OF_PLACE_MAX"), Constant("src/outside/network.rs::lookup_max"), Constant("src/outside/network/dns.rs::TRY_MAX")],
@@ -509,7 +509,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/outside/network.rs::FREE_PLACES_OF_EACH", "src/flows/quotes/quote.rs::inspect"],
         tests: &["src/outside/network/tests.rs::hanging_lookups_that_nobody_pays_for_keep_no_buyer_waiting", "src/outside/network/tests.rs::one_client_and_one_domain_have_two_lookups_without_payment_at_once", "tests/it/lookups.rs::quotes_of_names_that_hang_keep_no_buyer_waiting"],
     },
-    Held {
+    BoundedState {
         what: "Sites that are asked for robots.txt",
         place: Calls,
         bounds: &[Constant("src/outside/robots.rs::LOOKUPS_MAX"), Constant("src/outside/robots.rs::PLACE_WAIT_MAX"), Constant("src/outside/robots.rs::TIME_MAX")],
@@ -517,7 +517,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/outside/robots.rs::ask"],
         tests: &["tests/it/policy.rs::a_slow_robots_txt_does_not_hold_up_a_sale"],
     },
-    Held {
+    BoundedState {
         what: "Sources that are examined, documents that are made",
         place: Calls,
         bounds: &[Constant("src/app.rs::CHECKS_MAX"), Constant("src/app.rs::FETCH_WAIT_MAX")],
@@ -525,7 +525,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/outside/call.rs::run"],
         tests: &["tests/it/hostile/floods.rs::a_crowd_of_readers_of_a_large_report_has_a_bounded_part_of_memory"],
     },
-    Held {
+    BoundedState {
         what: "Calls of the facilitator",
         place: Calls,
         bounds: &[Setting("payment.calls_max"), Setting("payment.verify_seconds_max"), Setting("payment.settle_seconds_max"), Constant("src/outside/facilitator.rs::VERIFY_WAIT_MAX"), Constant("src/outside/facilitator.rs::SETTLE_WAIT_MAX")],
@@ -533,7 +533,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/outside/facilitator.rs::VERIFY_WAIT_MAX"],
         tests: &["src/outside/facilitator/tests.rs::calls_beyond_the_limit_wait_and_are_then_refused"],
     },
-    Held {
+    BoundedState {
         what: "Inquiries of the chain",
         place: Calls,
         bounds: &[Constant("src/outside/chain.rs::INQUIRIES_MAX"), Constant("src/outside/chain.rs::TRANSACTIONS_MAX"), Setting("chain.seconds_max"), Setting("limits.credits_per_minute")],
@@ -541,7 +541,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/outside/chain.rs::PLACE_WAIT_MAX"],
         tests: &["tests/it/chain.rs::a_node_that_lies_or_stalls_decides_nothing"],
     },
-    Held {
+    BoundedState {
         what: "Handlers that go on after their client has left",
         place: Calls,
         bounds: &[Constant("src/appliance.rs::RUNS_MAX")],
@@ -549,7 +549,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/appliance.rs::RUNS_MAX"],
         tests: &["src/http/server.rs::work_that_goes_on_without_its_client_is_bounded"],
     },
-    Held {
+    BoundedState {
         what: "Callers that wait for a place among the calls of any kind, and for work memory",
         place: Memory,
         bounds: &[Constant("src/outside/call.rs::WAITERS_OF_PLACE_MAX"), Constant("src/outside/call.rs::WAITERS_OF_HOLDER_MAX"), Constant("src/outside/memory.rs::WAITERS_MAX")],
@@ -557,7 +557,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/outside/call.rs::WAITERS_OF_PLACE_MAX", "src/outside/memory.rs::WAITERS_MAX"],
         tests: &["src/outside/call.rs::a_limit_has_a_bounded_queue", "src/outside/call.rs::a_holder_has_a_bounded_queue", "src/outside/memory.rs::the_queue_is_bounded"],
     },
-    Held {
+    BoundedState {
         what: "Constant answers in gzip and brotli, and long answers that are being encoded",
         place: Memory,
         bounds: &[Constant("src/http/coding.rs::KEPT_BYTES_MAX"), Constant("src/http/coding.rs::KEPT_MAX"),
@@ -567,7 +567,7 @@ pub const BOUNDS: &[Held] = &[
         tests: &["src/http/coding.rs::constants_are_bounded",
             "src/http/coding.rs::without_a_free_thread_a_long_answer_goes_out_as_it_is"],
     },
-    Held {
+    BoundedState {
         what: "Which cached pages were found fit to be sold",
         place: Memory,
         bounds: &[Constant("src/state/sellable_pages.rs::PAGES_MAX")],
@@ -575,7 +575,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/state/sellable_pages.rs::judge"],
         tests: &["src/state/sellable_pages.rs::pages_are_forgotten_once_there_are_too_many"],
     },
-    Held {
+    BoundedState {
         what: "Constant pages and their markdown",
         place: Memory,
         bounds: &[Derived("one of each for each row of the route table")],
@@ -583,7 +583,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/state/markdown_alternates.rs::Alternates"],
         tests: &["tests/it/hostile/crowds.rs::a_constant_page_is_converted_once", "tests/it/hostile/crowds.rs::a_crowd_that_asks_for_markdown_has_a_bounded_part_of_memory"],
     },
-    Held {
+    BoundedState {
         what: "Reads and writes that wait for the data file",
         place: Memory,
         bounds: &[Constant("src/store/threads.rs::QUEUE_MAX")],
@@ -591,7 +591,7 @@ pub const BOUNDS: &[Held] = &[
         enforced: &["src/store/threads.rs::queue"],
         tests: &["src/store/tests/unpaid.rs::beyond_its_queue_the_data_file_is_busy"],
     },
-    Held {
+    BoundedState {
         what: "Notices and mails that are being sent",
         place: Calls,
         bounds: &[Constant("src/outside/hooks.rs::NOTICES_MAX"), Constant("src/outside/mailer.rs::MAILS_MAX")],

@@ -34,6 +34,6 @@ pub use hyper::body::Bytes;
 pub use hyper::header::{HeaderName, HeaderValue};
 pub use method::Method;
 pub use pieces::Sink;
-pub use reply::{HeaderText, Held, Reply};
+pub use reply::{HeaderText, KeptAlive, Reply};
 pub use response_budget::OnSent;
 pub use route::{Answer, Guard, Route, Run};

@@ -26,13 +26,13 @@ pub struct Reply {
     /// What the hook `withheld` is told by, should this answer find no room.
     pub ticket: Option<[u8; 32]>,
     /// Dropped once this answer has its room among those that wait to be read, or has found none.
-    pub held: Option<Held>,
+    pub held: Option<KeptAlive>,
     /// Called once the whole answer has been handed over to the connection. Dropped uncalled, it never was.
     pub on_sent: Option<OnSent>,
 }
 
 /// What an answer holds until it is on its way, such as a share of memory.
-pub type Held = Arc<dyn Any + Send + Sync>;
+pub type KeptAlive = Arc<dyn Any + Send + Sync>;
 
 /// A header value that was checked once and is cheap to clone: for values that are sent often.
 #[derive(Clone, Debug)]

@@ -27,7 +27,7 @@ use crate::flows::quotes::{bundles, offers};
 use crate::flows::sale;
 use crate::flows::sale::refusals::{self, PaidAttempt};
 use crate::flows::sale::request::PaidRequest;
-use crate::http::{Bytes, Call, HeaderName, Held, OnSent, Reply};
+use crate::http::{Bytes, Call, HeaderName, KeptAlive, OnSent, Reply};
 use crate::state::in_flight::delivered::{Body, Delivered};
 use crate::state::offers::HEADER_REQUIRED;
 use crate::x402::proof::PaymentProof;
@@ -367,7 +367,10 @@ pub fn answer(
     };
     reply.ticket = delivered.redelivery_of.map(|payment| payment.0);
     reply.on_sent = Some(OnSent::new(move || delivered.sending.sent()));
-    reply.held = delivered.body.permit().map(|held| Arc::new(held) as Held);
+    reply.held = delivered
+        .body
+        .permit()
+        .map(|held| Arc::new(held) as KeptAlive);
     reply
 }
 

@@ -21,7 +21,7 @@ use crate::domain::schema::Object;
 use crate::flows::sale::refusals::{self, PaidAttempt};
 use crate::http::call::Query;
 use crate::http::hooks::{Admission, Arrived, RequestFacts};
-use crate::http::{Bytes, Call, Held, Method, OnSent, Reply};
+use crate::http::{Bytes, Call, KeptAlive, Method, OnSent, Reply};
 use crate::state::offers::HEADER_REQUIRED;
 use crate::x402::encoding;
 
@@ -347,7 +347,7 @@ pub struct ToolResult {
     parts: Vec<Bytes>,
     pub meta: Map<String, Value>,
     ticket: Option<[u8; 32]>,
-    held: Option<Held>,
+    held: Option<KeptAlive>,
     on_sent: Option<OnSent>,
 }
 

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use super::super::super::work::Work;
 use super::filters;
 use super::lexer::{Dict, Lexer, Object, Token, is_space};
-use super::memory::{Content, Held, Memory};
+use super::memory::{Content, Memory, Reserved};
 
 /// One stream, decoded.
 const STREAM_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -69,7 +69,7 @@ pub(super) struct Thing {
 #[derive(Debug)]
 pub(super) struct Look {
     thing: Rc<Thing>,
-    _held: Option<Held>,
+    _held: Option<Reserved>,
 }
 
 impl Look {
@@ -425,7 +425,7 @@ impl<'a> File<'a> {
     }
 
     /// Takes so much memory for as long as the answer lives; `None` when there is not so much left.
-    pub(super) fn hold(&self, bytes: usize) -> Option<Held> {
+    pub(super) fn hold(&self, bytes: usize) -> Option<Reserved> {
         let held = self.memory.hold(bytes);
         self.is_cut.set(self.is_cut.get() || held.is_none());
         held

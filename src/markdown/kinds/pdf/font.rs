@@ -10,7 +10,7 @@ use encoding_rs::{Encoding, MACINTOSH, WINDOWS_1252};
 use super::cmap::CMap;
 use super::file::File;
 use super::lexer::{Dict, Object, whole};
-use super::memory::Held;
+use super::memory::Reserved;
 
 /// Names of glyphs and the characters they stand for: the Adobe Glyph List without Hebrew, Arabic, Indic, Asian and
 /// private characters.
@@ -67,7 +67,7 @@ pub(super) struct Font {
     /// All characters are of one width, as in listings.
     pub(super) is_fixed: bool,
     /// Its memory.
-    _held: Option<Held>,
+    _held: Option<Reserved>,
 }
 
 #[derive(Debug)]

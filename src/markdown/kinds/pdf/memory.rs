@@ -17,7 +17,7 @@ pub(super) struct Memory(Rc<Cell<usize>>);
 
 /// A part of the budget, given back when it is dropped.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct Reserved {
     memory: Memory,
     bytes: usize,
 }
@@ -26,7 +26,7 @@ pub(super) struct Held {
 #[derive(Debug)]
 pub(super) struct Content {
     bytes: Vec<u8>,
-    held: Held,
+    held: Reserved,
 }
 
 impl Memory {
@@ -49,15 +49,15 @@ impl Memory {
     }
 
     /// Takes so many bytes from the budget until the answer is dropped.
-    pub(super) fn hold(&self, bytes: usize) -> Option<Held> {
+    pub(super) fn hold(&self, bytes: usize) -> Option<Reserved> {
         let left = self.left().checked_sub(bytes)?;
         self.0.set(left);
         let memory = self.clone();
-        Some(Held { memory, bytes })
+        Some(Reserved { memory, bytes })
     }
 }
 
-impl Drop for Held {
+impl Drop for Reserved {
     fn drop(&mut self) {
         self.memory.0.set(self.memory.left() + self.bytes);
     }
