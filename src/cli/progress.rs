@@ -14,12 +14,12 @@ const EVERY: Duration = Duration::from_millis(200);
 /// Shown until it is dropped.
 #[derive(Debug)]
 pub(in crate::cli) struct Progress {
-    shared: Arc<Shared>,
+    inner: Arc<Inner>,
     shower: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct Inner {
     count: AtomicU64,
     /// How many there will be; 0 if unknown.
     total: u64,
@@ -29,7 +29,7 @@ struct Shared {
 impl Progress {
     /// `doing` as in "Verifying the backup".
     pub(in crate::cli) fn start(doing: &'static str) -> Progress {
-        Progress::begin(doing, Shared::default(), io::stderr().is_terminal())
+        Progress::begin(doing, Inner::default(), io::stderr().is_terminal())
     }
 
     /// For a command that writes its output meanwhile. On a terminal that output shows how far it is.
@@ -39,29 +39,29 @@ impl Progress {
     ) -> Progress {
         let is_shown = io::stderr().is_terminal() && !io::stdout().is_terminal();
         let total = if is_shown { total() } else { None };
-        let shared = Shared {
+        let inner = Inner {
             total: total.unwrap_or_default(),
-            ..Shared::default()
+            ..Inner::default()
         };
-        Progress::begin(doing, shared, is_shown)
+        Progress::begin(doing, inner, is_shown)
     }
 
-    fn begin(doing: &'static str, shared: Shared, is_shown: bool) -> Progress {
-        let shared = Arc::new(shared);
-        let seen = shared.clone();
+    fn begin(doing: &'static str, inner: Inner, is_shown: bool) -> Progress {
+        let inner = Arc::new(inner);
+        let seen = inner.clone();
         let shower = is_shown.then(|| std::thread::spawn(move || show(doing, &seen)));
-        Progress { shared, shower }
+        Progress { inner, shower }
     }
 
     /// One more is done.
     pub(in crate::cli) fn step(&self) {
-        self.shared.count.fetch_add(1, Ordering::Relaxed);
+        self.inner.count.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.shared.is_over.store(true, Ordering::Relaxed);
+        self.inner.is_over.store(true, Ordering::Relaxed);
         if let Some(shower) = self.shower.take() {
             shower.thread().unpark();
             // It only writes to the terminal.
@@ -70,16 +70,16 @@ impl Drop for Progress {
     }
 }
 
-fn show(doing: &str, shared: &Shared) {
+fn show(doing: &str, inner: &Inner) {
     let began = Instant::now();
     let mut is_shown = false;
-    while !shared.is_over.load(Ordering::Relaxed) {
+    while !inner.is_over.load(Ordering::Relaxed) {
         std::thread::park_timeout(EVERY);
-        if began.elapsed() < QUIET || shared.is_over.load(Ordering::Relaxed) {
+        if began.elapsed() < QUIET || inner.is_over.load(Ordering::Relaxed) {
             continue;
         }
-        let count = shared.count.load(Ordering::Relaxed);
-        let text = line(doing, count, shared.total, began.elapsed());
+        let count = inner.count.load(Ordering::Relaxed);
+        let text = line(doing, count, inner.total, began.elapsed());
         is_shown |= write!(io::stderr(), "\r\x1b[K{text}").is_ok();
     }
     if is_shown {

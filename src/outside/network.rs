@@ -191,10 +191,10 @@ impl ForbiddenHosts {
 /// Where names lead. Cheap to clone; its thread ends with the last clone.
 #[derive(Clone)]
 pub struct Network {
-    shared: Arc<Shared>,
+    inner: Arc<Inner>,
 }
 
-struct Shared {
+struct Inner {
     settings: NetworkSettings,
     lab: HashMap<String, LabHost>,
     /// Our own hosts, which stay the same.
@@ -277,7 +277,7 @@ impl Network {
             })?;
         let of_each = || KeyedLimit::new(settings.free_places_of_each, settings.free_wait_max);
         Ok(Network {
-            shared: Arc::new(Shared {
+            inner: Arc::new(Inner {
                 settings,
                 lab,
                 forbidden,
@@ -306,7 +306,7 @@ impl Network {
         deadline: Instant,
     ) -> Result<Vec<IpAddr>, ResolveError> {
         let checked = self.checked(target, Requester::Buyer, deadline);
-        self.shared.thread.block_on(checked)
+        self.inner.thread.block_on(checked)
     }
 
     /// The addresses of a target's host, every one of them checked. Ends by `deadline`.
@@ -338,17 +338,17 @@ impl Network {
 
     /// Puts other hosts in place of those that the operator blocks.
     pub fn block(&self, hosts: ForbiddenHosts) {
-        *write_lock(&self.shared.blocked) = hosts;
+        *write_lock(&self.inner.blocked) = hosts;
     }
 
     fn refuses(&self, host: &str, addresses: &[IpAddr]) -> bool {
-        let blocked = read_lock(&self.shared.blocked);
-        self.shared.forbidden.holds(host, addresses) || blocked.holds(host, addresses)
+        let blocked = read_lock(&self.inner.blocked);
+        self.inner.forbidden.holds(host, addresses) || blocked.holds(host, addresses)
     }
 
     /// What is really dialled for a checked address of `host`: itself, unless `[lab] hosts` says otherwise.
     pub fn dialled(&self, host: &str, address: IpAddr, port: u16) -> SocketAddr {
-        match self.shared.lab.get(host) {
+        match self.inner.lab.get(host) {
             Some(lab) if lab.address == address => lab.dial,
             _ => SocketAddr::new(address, port),
         }
@@ -356,7 +356,7 @@ impl Network {
 
     /// Whether the name is one of `[lab] hosts`.
     pub fn is_lab_host(&self, host: &str) -> bool {
-        self.shared.lab.contains_key(host)
+        self.inner.lab.contains_key(host)
     }
 
     async fn addresses(
@@ -366,11 +366,11 @@ impl Network {
         deadline: Instant,
     ) -> Answer {
         let name = target.host();
-        if let Some(answer) = lock(&self.shared.names).known(name, requester) {
+        if let Some(answer) = lock(&self.inner.names).known(name, requester) {
             return answer;
         }
         let places = Arc::new(self.places(target, requester, deadline).await?);
-        let until = deadline.min(Instant::now() + self.shared.settings.lookup_max);
+        let until = deadline.min(Instant::now() + self.inner.settings.lookup_max);
         let left = || until.saturating_duration_since(Instant::now());
         let (waited, began) = self.answer(name, requester, &places, left()).await;
         // Somebody else's lookup had begun long before, and had its own deadline.
@@ -388,20 +388,20 @@ impl Network {
         requester: Requester,
         deadline: Instant,
     ) -> Result<Places, ResolveError> {
-        let shared = &self.shared;
+        let inner = &self.inner;
         let left = deadline.saturating_duration_since(Instant::now());
-        let settings = &shared.settings;
+        let settings = &inner.settings;
         let (wait_max, places, waiters) = match requester {
-            Requester::Buyer => (settings.paid_wait_max, &shared.paid, &shared.paid_waiters),
-            Requester::Client(_) => (settings.free_wait_max, &shared.free, &shared.free_waiters),
+            Requester::Buyer => (settings.paid_wait_max, &inner.paid, &inner.paid_waiters),
+            Requester::Client(_) => (settings.free_wait_max, &inner.free, &inner.free_waiters),
         };
         let taken = async {
             let mut of_asker = Vec::new();
             if let Requester::Client(client) = requester {
                 // All of the operator's questions together are one client's.
                 let client = client.map_or_else(String::new, |client| client.to_string());
-                of_asker.push(shared.free_of_client.place(&client).await?);
-                of_asker.push(shared.free_of_domain.place(target.domain()).await?);
+                of_asker.push(inner.free_of_client.place(&client).await?);
+                of_asker.push(inner.free_of_domain.place(target.domain()).await?);
             }
             // After those places, so that one client cannot be all those that wait.
             let _waiter = waiters.try_acquire().map_err(|_| Saturated)?;
@@ -428,7 +428,7 @@ impl Network {
     ) -> (Answer, bool) {
         let mut beginning = None;
         let mut coming = {
-            let mut names = lock(&self.shared.names);
+            let mut names = lock(&self.inner.names);
             // It may have come while a place was waited for.
             match (names.known(name, requester), names.under_way.get(name)) {
                 (Some(answer), _) => watch::channel(Some(answer)).1,
@@ -461,12 +461,12 @@ impl Network {
         places: Arc<Places>,
         time_max: Duration,
     ) {
-        let (settings, source) = (self.shared.settings, self.shared.source.clone());
+        let (settings, source) = (self.inner.settings, self.inner.source.clone());
         let under_way = UnderWay {
             name: name.to_owned(),
-            names: self.shared.names.clone(),
+            names: self.inner.names.clone(),
         };
-        self.shared.thread.spawn(async move {
+        self.inner.thread.spawn(async move {
             let answer = source.answer(&under_way.name, time_max).await;
             under_way.ended(&answer, &settings);
             // An error: nobody waits for it any more.
@@ -506,8 +506,8 @@ impl Source {
 impl fmt::Debug for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Network")
-            .field("settings", &self.shared.settings)
-            .field("lab", &self.shared.lab)
+            .field("settings", &self.inner.settings)
+            .field("lab", &self.inner.lab)
             .finish_non_exhaustive()
     }
 }

@@ -68,7 +68,7 @@ pub(crate) use pages::page_key;
 pub use payments::{credit_hash, identifier_key};
 pub use purchases::{BoughtPayment, purchase_id};
 pub use quotes::{QuoteRecord, Receipt};
-pub use reports::{Listing, ReportRecord, Shared};
+pub use reports::{Listing, PublicLink, ReportRecord};
 pub use restore::{RestoreError, Restored};
 pub use settlements::{
     Difference, Discrepancy, Overpayment, SettlementClaim, SettlementSummary, UnverifiedSettlement,

@@ -37,14 +37,14 @@ pub struct ReportRecord {
     pub paid: String,
     /// Known once the payment is settled; before that nobody may read the report.
     pub transaction: Option<String>,
-    pub shared: Option<Shared>,
+    pub shared: Option<PublicLink>,
     pub created_at: u64,
     pub expires_at: u64,
 }
 
-/// Under which name a report may be read by others.
+/// Under which name a report may be read by anyone who has the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shared {
+pub struct PublicLink {
     pub slug: [u8; 16],
     pub at: u64,
     /// Whether its buyer wants it in the library; it is there once the operator has approved it.
@@ -215,14 +215,14 @@ impl Tables<'_> {
         fresh: ShareSlug,
         is_listed: bool,
         now: UnixSeconds,
-    ) -> Result<Option<Shared>, StoreError> {
+    ) -> Result<Option<PublicLink>, StoreError> {
         let Some(mut report) = self.report(id)?.filter(|report| is_readable(report, now)) else {
             return Ok(None);
         };
         let earlier = report.shared;
         let is_approved = self.is_approved(&report)?;
         self.unshare(&report)?;
-        let shared = Shared {
+        let shared = PublicLink {
             slug: earlier.map_or(fresh.0, |shared| shared.slug),
             at: earlier.map_or(now.0, |shared| shared.at),
             is_listed,

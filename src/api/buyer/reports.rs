@@ -380,7 +380,7 @@ async fn refreshed(
     Ok(answer)
 }
 
-fn share_json(app: &App, id: ReportId, sharing: Option<(store::Shared, Listing)>) -> Value {
+fn share_json(app: &App, id: ReportId, sharing: Option<(store::PublicLink, Listing)>) -> Value {
     let slug = sharing.map(|(shared, _)| ShareSlug(shared.slug).to_string());
     let listing = sharing.map_or(Listing::Unlisted, |(_, listing)| listing);
     let page = slug

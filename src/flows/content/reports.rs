@@ -402,7 +402,7 @@ pub async fn share(
     app: &Shared,
     id: ReportId,
     is_listed: bool,
-) -> Result<(store::Shared, Listing), Refusal> {
+) -> Result<(store::PublicLink, Listing), Refusal> {
     let (fresh, now) = (ShareSlug(chance::bytes()), app.now());
     let shared = app.store.write(move |tables| {
         let shared = tables.share_report(id, fresh, is_listed, now)?;

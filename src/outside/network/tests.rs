@@ -176,7 +176,7 @@ fn the_memory_of_names_is_bounded() {
         let one = target(&format!("http://n{index}.sample-site.org/"));
         assert!(network.checked_addresses(&one, soon()).is_ok());
     }
-    assert!(lock(&network.shared.names).known.len() <= 10);
+    assert!(lock(&network.inner.names).known.len() <= 10);
 }
 
 /// Over the real client, with short times.
@@ -211,7 +211,7 @@ fn at_once(
         thread::spawn(move || {
             let target = target(&url);
             let looked_up = network.checked(&target, requester, soon());
-            network.shared.thread.block_on(looked_up)
+            network.inner.thread.block_on(looked_up)
         })
     });
     asks.collect()
@@ -376,7 +376,7 @@ fn hanging_lookups_that_nobody_pays_for_keep_no_buyer_waiting() {
     let dead = (0..100).map(|number| (client(number), format!("http://www.dead-{number}.org/")));
     let hanging = at_once(&network, dead);
     until("all places are taken", || {
-        network.shared.free.available_permits() == 0
+        network.inner.free.available_permits() == 0
     });
     let began = Instant::now();
     for number in 0..30 {
@@ -398,7 +398,7 @@ fn hanging_lookups_that_nobody_pays_for_keep_no_buyer_waiting() {
     assert_eq!(count(ResolveError::TimedOut), FREE_PLACES, "{ended:?}");
     assert_eq!(count(ResolveError::Busy), 100 - FREE_PLACES, "{ended:?}");
     until("places are given back", || {
-        network.shared.free.available_permits() == FREE_PLACES
+        network.inner.free.available_permits() == FREE_PLACES
     });
 }
 
@@ -423,7 +423,7 @@ fn one_client_and_one_domain_have_two_lookups_without_payment_at_once() {
         let hanging = hanging.map(|(requester, name)| (*requester, format!("http://{name}/")));
         let hanging = at_once(&network, hanging);
         until("they hang", || {
-            lock(&network.shared.names).under_way.len() == hanging.len()
+            lock(&network.inner.names).under_way.len() == hanging.len()
         });
         let mut asked = at_once(&network, [(requester, format!("http://{name}/"))]);
         asked.remove(0).join().expect("an outcome")
@@ -492,7 +492,7 @@ fn a_buyer_does_not_inherit_a_stranger_s_deadline() {
         let late = target("http://late.sample-site.org/");
         let deadline = Instant::now() + Duration::from_millis(700);
         let looked_up = strangers.checked(&late, client(1), deadline);
-        strangers.shared.thread.block_on(looked_up)
+        strangers.inner.thread.block_on(looked_up)
     });
     until("it hangs", || !server.asked().is_empty());
     server.put("late.sample-site.org", Told::Addresses(vec![public()]));
@@ -512,7 +512,7 @@ fn a_buyer_without_a_place_is_told_that_we_are_busy() {
     let network = asking(&server, |settings| settings.paid_places = 2);
     let ask = |name: &str| (Requester::Buyer, format!("http://{name}.sample-site.org/"));
     let hanging = at_once(&network, [ask("a"), ask("b")]);
-    until("they hang", || network.shared.paid.available_permits() == 0);
+    until("they hang", || network.inner.paid.available_permits() == 0);
     let outcome = network.checked_addresses(&target("http://c.sample-site.org/"), soon());
     assert_eq!(outcome, Err(ResolveError::Busy));
     for one in hanging {
@@ -537,8 +537,8 @@ fn a_caller_beyond_those_that_may_wait_is_told_at_once() {
     };
     let _hanging = at_once(&network, (0..=WAITERS_OF_PLACE_MAX).map(ask));
     until("one hangs and the others wait", || {
-        network.shared.paid_waiters.available_permits() == 0
-            && network.shared.paid.available_permits() == 0
+        network.inner.paid_waiters.available_permits() == 0
+            && network.inner.paid.available_permits() == 0
     });
     let began = Instant::now();
     let outcome = network.checked_addresses(&target(&ask(19).1), soon());
@@ -602,7 +602,7 @@ fn the_thread_ends_with_the_last_clone() {
     let server = NameServer::start();
     server.put("dead.sample-site.org", Told::Silence);
     let network = asking(&server, |_| {});
-    let names = Arc::downgrade(&network.shared.names);
+    let names = Arc::downgrade(&network.inner.names);
     let deadline = Instant::now() + Duration::from_millis(50);
     let outcome = network.checked_addresses(&target("http://dead.sample-site.org/"), deadline);
     assert_eq!(outcome, Err(ResolveError::TimedOut));

@@ -44,10 +44,10 @@ pub const REFUSED_HEADER: &str = "x-context402-guard";
 /// Where the browser's traffic passes. Cheap to clone.
 #[derive(Clone)]
 pub struct Guard {
-    shared: Arc<Shared>,
+    inner: Arc<Inner>,
 }
 
-struct Shared {
+struct Inner {
     web: Web,
     limits: BudgetLimits,
     /// The renders under way, by their tokens.
@@ -87,7 +87,7 @@ impl Drop for Pass {
 impl Guard {
     pub fn new(web: Web, limits: BudgetLimits) -> Self {
         Guard {
-            shared: Arc::new(Shared {
+            inner: Arc::new(Inner {
                 web,
                 limits,
                 renders: Mutex::default(),
@@ -100,7 +100,7 @@ impl Guard {
     pub fn admit(&self, built_in: Option<&'static str>) -> Pass {
         let token = hex::encode(chance::bytes::<{ TOKEN_CHARACTERS / 2 }>());
         let render = Arc::new(Render {
-            budget: Budget::new(self.shared.limits),
+            budget: Budget::new(self.inner.limits),
             built_in,
         });
         self.renders().insert(token.clone(), render.clone());
@@ -121,7 +121,7 @@ impl Guard {
         tokio::spawn(async move {
             loop {
                 // Never closed.
-                let Ok(place) = guard.shared.connections.clone().acquire_owned().await else {
+                let Ok(place) = guard.inner.connections.clone().acquire_owned().await else {
                     return;
                 };
                 let Ok((stream, _)) = listener.accept().await else {
@@ -138,7 +138,7 @@ impl Guard {
     }
 
     fn renders(&self) -> MutexGuard<'_, HashMap<String, Arc<Render>>> {
-        lock(&self.shared.renders)
+        lock(&self.inner.renders)
     }
 
     async fn serve(&self, mut stream: UnixStream) {
@@ -240,12 +240,12 @@ impl Guard {
             .map_err(|error| error.to_string())?;
         let deadline = Instant::now() + CONNECT_TIME_MAX;
         let cleared = self
-            .shared
+            .inner
             .web
             .clear_for(Requester::Buyer, target, deadline)
             .await;
         let cleared = cleared.map_err(|error| error.to_string())?;
-        let dialled = self.shared.web.dialled(&cleared);
+        let dialled = self.inner.web.dialled(&cleared);
         // Second lock, as in `outside::web::dial`.
         let public = dialled.filter(|(address, _)| classify(*address) == AddressVerdict::Public);
         Ok(public.map(|(_, socket)| socket).collect())

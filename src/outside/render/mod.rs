@@ -149,14 +149,14 @@ impl std::error::Error for RenderError {}
 /// Renders pages. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Renderer {
-    shared: Arc<Shared>,
+    inner: Arc<Inner>,
 }
 
 /// In unit tests: what comes of an address in a browser's place; the flag tells whether a picture is asked for.
 #[cfg(test)]
 pub(crate) type Fake = Arc<dyn Fn(&str, bool) -> Result<Rendered, RenderError> + Send + Sync>;
 
-struct Shared {
+struct Inner {
     settings: RendererSettings,
     guard: Guard,
     places: ConcurrencyLimit,
@@ -169,9 +169,9 @@ struct Shared {
     fake: Option<Fake>,
 }
 
-impl fmt::Debug for Shared {
+impl fmt::Debug for Inner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared")
+        f.debug_struct("Inner")
             .field("settings", &self.settings)
             .field("waiting", &self.waiting)
             .finish_non_exhaustive()
@@ -186,7 +186,7 @@ impl Renderer {
             Workers::Children { .. } => Some(Scratch::new()?),
         };
         Ok(Renderer {
-            shared: Arc::new(Shared {
+            inner: Arc::new(Inner {
                 places: ConcurrencyLimit::new(settings.at_once_max, QUEUE_TIME_MAX),
                 of_payer: KeyedLimit::new(OF_PAYER_MAX, QUEUE_TIME_MAX),
                 guard: Guard::new(web, BudgetLimits::default()),
@@ -204,8 +204,8 @@ impl Renderer {
     #[cfg(test)]
     pub(crate) fn replaced(settings: RendererSettings, web: Web, fake: Fake) -> Renderer {
         let mut renderer = Renderer::new(settings, web).expect("a unit needs no folder");
-        let shared = Arc::get_mut(&mut renderer.shared).expect("not shared yet");
-        shared.fake = Some(fake);
+        let inner = Arc::get_mut(&mut renderer.inner).expect("not shared yet");
+        inner.fake = Some(fake);
         renderer
     }
 
@@ -216,8 +216,8 @@ impl Renderer {
         passed: Option<std::os::unix::net::UnixListener>,
         egress_socket: Option<&Path>,
     ) -> io::Result<JoinHandle<()>> {
-        let guard = &self.shared.guard;
-        if let Some(scratch) = &self.shared.scratch {
+        let guard = &self.inner.guard;
+        if let Some(scratch) = &self.inner.scratch {
             return guard.listen_at(&scratch.egress());
         }
         match (passed, egress_socket) {
@@ -248,23 +248,23 @@ impl Renderer {
 
     /// Removes the folder of the browsers' profiles; nothing can be rendered afterwards. Else it goes with the last copy.
     pub fn remove_scratch(&self) {
-        if let Some(scratch) = &self.shared.scratch {
+        if let Some(scratch) = &self.inner.scratch {
             remove_folder(&scratch.0);
         }
     }
 
     pub fn settings(&self) -> &RendererSettings {
-        &self.shared.settings
+        &self.inner.settings
     }
 
     /// How long a render may take, with the wait for its payer's place and for one of all.
     pub fn time_max(&self) -> Duration {
-        2 * QUEUE_TIME_MAX + self.shared.settings.time_max + HARD_END
+        2 * QUEUE_TIME_MAX + self.inner.settings.time_max + HARD_END
     }
 
     /// Renders that wait for a place or are under way.
     pub fn waiting(&self) -> usize {
-        self.shared.waiting.load(Ordering::Relaxed)
+        self.inner.waiting.load(Ordering::Relaxed)
     }
 
     /// Renders a cleared page for a payer, with its picture if one is asked for. Without a picture the page is given all the
@@ -275,11 +275,11 @@ impl Renderer {
         payer: &str,
         screenshot: Option<ScreenshotJob>,
     ) -> Result<Rendered, RenderError> {
-        let _waiting = Waiting::new(&self.shared.waiting);
+        let _waiting = Waiting::new(&self.inner.waiting);
         let busy = |Saturated| RenderError::Busy;
-        let _of_payer = self.shared.of_payer.place(payer).await.map_err(busy)?;
-        let _place = self.shared.places.enter().await.map_err(busy)?;
-        let pass = self.shared.guard.admit(None);
+        let _of_payer = self.inner.of_payer.place(payer).await.map_err(busy)?;
+        let _place = self.inner.places.enter().await.map_err(busy)?;
+        let pass = self.inner.guard.admit(None);
         let how = (false, screenshot);
         self.run(target.target().as_str(), how, &pass).await
     }
@@ -287,12 +287,12 @@ impl Renderer {
     /// Renders a page of our own, which never leaves the machine. Gives the browser's facts.
     pub async fn check(&self) -> Result<Facts, RenderError> {
         let _place = self
-            .shared
+            .inner
             .places
             .enter()
             .await
             .map_err(|Saturated| RenderError::Busy)?;
-        let pass = self.shared.guard.admit(Some(BUILT_IN));
+        let pass = self.inner.guard.admit(Some(BUILT_IN));
         let rendered = self.run(BUILT_IN_URL, (true, None), &pass).await?;
         match memchr::memmem::find(&rendered.html, BUILT_IN_TEXT.as_bytes()) {
             Some(_) => Ok(rendered.facts),
@@ -309,10 +309,10 @@ impl Renderer {
         pass: &Pass,
     ) -> Result<Rendered, RenderError> {
         #[cfg(test)]
-        if let Some(fake) = &self.shared.fake {
+        if let Some(fake) = &self.inner.fake {
             return fake(url, screenshot.is_some());
         }
-        let settings = &self.shared.settings;
+        let settings = &self.inner.settings;
         let began = Instant::now();
         let job = Job {
             version: VERSION,
@@ -338,10 +338,10 @@ impl Renderer {
                 asked.map_err(|_| timed_out())?.map_err(unreachable)?
             }
             Workers::Children { program } => {
-                let scratch = self.shared.scratch.as_ref();
+                let scratch = self.inner.scratch.as_ref();
                 let scratch =
                     scratch.ok_or_else(|| RenderError::Unavailable("no folder".to_owned()))?;
-                let number = self.shared.next.fetch_add(1, Ordering::Relaxed);
+                let number = self.inner.next.fetch_add(1, Ordering::Relaxed);
                 ask_child(program, scratch, number, &job, time_max).await?
             }
         };
