@@ -16,7 +16,7 @@ const STARS_MAX: usize = 8;
 
 /// What a site's robots.txt comes to for one URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Permission {
     Allowed,
     Disallowed,
     /// It could not be read, or not in time.
@@ -24,21 +24,21 @@ pub enum Verdict {
     Unknown,
 }
 
-impl Verdict {
+impl Permission {
     pub fn name(self) -> &'static str {
         match self {
-            Verdict::Allowed => "allowed",
-            Verdict::Disallowed => "disallowed",
-            Verdict::Unknown => "unknown",
+            Permission::Allowed => "allowed",
+            Permission::Disallowed => "disallowed",
+            Permission::Unknown => "unknown",
         }
     }
 
     /// Of two URLs that were both fetched for one page.
-    pub fn and(self, other: Verdict) -> Verdict {
+    pub fn and(self, other: Permission) -> Permission {
         match (self, other) {
-            (Verdict::Disallowed, _) | (_, Verdict::Disallowed) => Verdict::Disallowed,
-            (Verdict::Allowed, Verdict::Allowed) => Verdict::Allowed,
-            _ => Verdict::Unknown,
+            (Permission::Disallowed, _) | (_, Permission::Disallowed) => Permission::Disallowed,
+            (Permission::Allowed, Permission::Allowed) => Permission::Allowed,
+            _ => Permission::Unknown,
         }
     }
 }
@@ -99,10 +99,10 @@ impl Robots {
     }
 
     /// What it says of a URL's path with its query, as they stand in the canonical URL.
-    pub fn verdict(&self, path: &str) -> Verdict {
+    pub fn permission(&self, path: &str) -> Permission {
         // It may always be read itself.
         if path == "/robots.txt" {
-            return Verdict::Allowed;
+            return Permission::Allowed;
         }
         let path = normalised(path);
         let matching = self
@@ -110,8 +110,8 @@ impl Robots {
             .iter()
             .filter(|rule| matches(&rule.pattern, &path));
         match matching.max_by_key(|rule| (rule.pattern.len(), rule.allows)) {
-            Some(rule) if !rule.allows => Verdict::Disallowed,
-            _ => Verdict::Allowed,
+            Some(rule) if !rule.allows => Permission::Disallowed,
+            _ => Permission::Allowed,
         }
     }
 
@@ -260,9 +260,9 @@ mod tests {
     use super::*;
     use crate::domain::signals::Signal;
 
-    fn check(text: &str, path: &str, expected: Verdict) {
+    fn check(text: &str, path: &str, expected: Permission) {
         assert_eq!(
-            Robots::parse(text.as_bytes()).verdict(path),
+            Robots::parse(text.as_bytes()).permission(path),
             expected,
             "{path} in {text:?}"
         );
@@ -271,45 +271,45 @@ mod tests {
     #[test]
     fn our_group_goes_before_that_of_everybody() {
         let text = "User-agent: *\nDisallow: /\n\nUser-agent: Other\nUser-agent: Context402/1.0\nDisallow: /private\n";
-        check(text, "/page", Verdict::Allowed);
-        check(text, "/private/x", Verdict::Disallowed);
+        check(text, "/page", Permission::Allowed);
+        check(text, "/private/x", Permission::Disallowed);
         let twice = "user-agent: context402\ndisallow: /a\nUser-Agent: x\nDisallow: /\nUser-agent: context402\ndisallow: /b";
-        check(twice, "/a", Verdict::Disallowed);
-        check(twice, "/b", Verdict::Disallowed);
-        check(twice, "/c", Verdict::Allowed);
+        check(twice, "/a", Permission::Disallowed);
+        check(twice, "/b", Permission::Disallowed);
+        check(twice, "/c", Permission::Allowed);
         check(
             "User-agent: *\nDisallow: /\nUser-agent: context402",
             "/",
-            Verdict::Allowed,
+            Permission::Allowed,
         );
         check(
             "User-agent: context402bot\nDisallow: /",
             "/",
-            Verdict::Allowed,
+            Permission::Allowed,
         );
         check(
             "User-agent: a\nSitemap: /s\nUser-agent: *\nDisallow: /",
             "/",
-            Verdict::Disallowed,
+            Permission::Disallowed,
         );
     }
 
     #[test]
     fn the_longest_rule_decides_and_of_two_alike_the_friendly_one() {
         let text = "User-agent: *\nDisallow: /a\nAllow: /a/b\nDisallow: /a/b/*.pdf$\nAllow: /c\nDisallow: /c\nDisallow:\n";
-        check(text, "/a", Verdict::Disallowed);
-        check(text, "/a/b/x", Verdict::Allowed);
-        check(text, "/a/b/x.pdf", Verdict::Disallowed);
-        check(text, "/a/b/x.pdf?y", Verdict::Allowed);
-        check(text, "/c", Verdict::Allowed);
-        check(text, "/", Verdict::Allowed);
+        check(text, "/a", Permission::Disallowed);
+        check(text, "/a/b/x", Permission::Allowed);
+        check(text, "/a/b/x.pdf", Permission::Disallowed);
+        check(text, "/a/b/x.pdf?y", Permission::Allowed);
+        check(text, "/c", Permission::Allowed);
+        check(text, "/", Permission::Allowed);
     }
 
     #[test]
     fn patterns() {
         let disallows = |pattern: &str, path: &str| {
             let text = format!("User-agent: *\nDisallow: {pattern}");
-            Robots::parse(text.as_bytes()).verdict(path) == Verdict::Disallowed
+            Robots::parse(text.as_bytes()).permission(path) == Permission::Disallowed
         };
         assert!(disallows("/fish", "/fish/salmon") && disallows("/fish", "/fishheads"));
         assert!(!disallows("/fish", "/Fish") && !disallows("/fish", "/?id=fish"));
@@ -340,27 +340,31 @@ mod tests {
 
     #[test]
     fn odd_files_are_read_as_far_as_they_go() {
-        check("", "/", Verdict::Allowed);
-        check("<html><body>Not found</body></html>", "/", Verdict::Allowed);
+        check("", "/", Permission::Allowed);
+        check(
+            "<html><body>Not found</body></html>",
+            "/",
+            Permission::Allowed,
+        );
         check(
             "\u{feff}User-agent:*\rDisallow:/x#comment\r",
             "/x",
-            Verdict::Disallowed,
+            Permission::Disallowed,
         );
-        check("Disallow: /", "/", Verdict::Allowed);
+        check("Disallow: /", "/", Permission::Allowed);
         let stars = format!("User-agent: *\nDisallow: /{}x", "*a".repeat(500));
-        check(&stars, &"/a".repeat(1000), Verdict::Allowed);
+        check(&stars, &"/a".repeat(1000), Permission::Allowed);
         let mut many = "User-agent: *\n".to_owned();
         (0..RULES_MAX + 5).for_each(|n| many.push_str(&format!("Disallow: /{n}/\n")));
         assert_eq!(Robots::parse(many.as_bytes()).rules.len(), RULES_MAX);
         let mut late = vec![b'#'; BYTES_MAX];
         late.extend_from_slice(b"\nUser-agent: *\nDisallow: /");
-        assert_eq!(Robots::parse(&late).verdict("/"), Verdict::Allowed);
+        assert_eq!(Robots::parse(&late).permission("/"), Permission::Allowed);
     }
 
     #[test]
     fn a_page_of_two_addresses_is_as_allowed_as_the_stricter() {
-        use Verdict::*;
+        use Permission::*;
         assert_eq!(Allowed.and(Allowed), Allowed);
         assert_eq!(Allowed.and(Unknown), Unknown);
         assert_eq!(Unknown.and(Disallowed), Disallowed);
@@ -372,7 +376,7 @@ mod tests {
             let mut text = b"User-agent: *\nDisallow: ".to_vec();
             text.extend(bytes);
             let robots = Robots::parse(&text);
-            prop_assert!(robots.verdict(&path) != Verdict::Unknown);
+            prop_assert!(robots.permission(&path) != Permission::Unknown);
             robots.signals(&path);
         }
     }

@@ -1,6 +1,6 @@
 //! A site's usage policy for a page, from robots.txt, response headers and meta tags: reported to the buyer, not enforced.
 
-use crate::domain::robots::{AGENT, Verdict};
+use crate::domain::robots::{AGENT, Permission};
 use crate::domain::signals::{Signal, Signals};
 
 /// Directives reported of one page.
@@ -10,7 +10,7 @@ const DIRECTIVE_BYTES_MAX: usize = 200;
 /// Everything said about one page outside of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    pub robots: Verdict,
+    pub robots: Permission,
     pub signals: Signals,
     /// Of `X-Robots-Tag`, as far as they are for us, lower case.
     pub directives: Vec<String>,
@@ -28,7 +28,7 @@ impl Usage {
         }
         let signals = signals.into_iter().map(Signals::parse);
         Usage {
-            robots: Verdict::Unknown,
+            robots: Permission::Unknown,
             signals: signals.fold(Signals::default(), Signals::or),
             directives,
         }
@@ -36,7 +36,7 @@ impl Usage {
 
     /// With what the site's robots.txt says; the response itself is nearer to the page.
     #[must_use]
-    pub fn with_robots(self, robots: Verdict, signals: Signals) -> Usage {
+    pub fn with_robots(self, robots: Permission, signals: Signals) -> Usage {
         Usage {
             robots,
             signals: self.signals.or(signals),
@@ -121,10 +121,12 @@ mod tests {
 
     #[test]
     fn the_response_is_nearer_to_the_page_than_the_sites_file() {
-        let usage = Usage::of_headers([], ["ai-train=no"])
-            .with_robots(Verdict::Allowed, Signals::parse("ai-train=yes, search=yes"));
+        let usage = Usage::of_headers([], ["ai-train=no"]).with_robots(
+            Permission::Allowed,
+            Signals::parse("ai-train=yes, search=yes"),
+        );
         assert_eq!(usage.signals, Signals::parse("ai-train=no, search=yes"));
-        assert_eq!(usage.robots, Verdict::Allowed);
+        assert_eq!(usage.robots, Permission::Allowed);
     }
 
     #[test]

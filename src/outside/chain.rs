@@ -23,7 +23,7 @@ use client::Client;
 pub use error::{ChainError, SettingsError};
 pub use income::{Income, Span};
 use node::{Block, Node};
-pub use settlements::{ABSENT_AFTER_SECONDS, Absence, CLAIMS_MAX, Claimed, Verdict};
+pub use settlements::{ABSENT_AFTER_SECONDS, Absence, CLAIMS_MAX, ChainFinding, Claimed};
 
 /// Inquiries at once; further ones wait a moment and then come again later.
 pub const INQUIRIES_MAX: usize = 8;
@@ -202,7 +202,7 @@ impl Chain {
         &self,
         mut claims: Vec<Claimed>,
         now: UnixSeconds,
-    ) -> Result<Vec<Verdict>, ChainError> {
+    ) -> Result<Vec<ChainFinding>, ChainError> {
         claims.truncate(CLAIMS_MAX);
         let (confirmations, anchors) = (self.confirmations, self.anchors.clone());
         let time_max = self.time_max * SETTLEMENTS_TIME_FACTOR;

@@ -7,7 +7,7 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::domain::keys::PaymentKey;
 use crate::domain::time::UnixSeconds;
-use crate::outside::chain::Verdict;
+use crate::outside::chain::ChainFinding;
 use crate::store::{SettlementClaim, SettlementSummary};
 
 /// What the checks have found so far, and the sales that wait for one.
@@ -22,7 +22,7 @@ pub struct SettlementChecks {
 #[derive(Debug)]
 pub struct Waiting {
     pub claim: SettlementClaim,
-    pub tell: oneshot::Sender<Verdict>,
+    pub tell: oneshot::Sender<ChainFinding>,
 }
 
 /// What the last looks have found.

@@ -25,7 +25,7 @@ fn diagnosed(app: &App, call: &Call) -> Result<Diagnosis, Refusal> {
 
 fn diagnosis_json(app: &App, diagnosis: &Diagnosis) -> Value {
     let findings = diagnosis.findings.iter().map(|found| {
-        json!({"status": found.verdict.name(), "code": found.code, "message": found.message})
+        json!({"status": found.result.name(), "code": found.code, "message": found.message})
     });
     json!({
         "status": "success",

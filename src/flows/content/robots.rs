@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
 use crate::app::Shared;
-use crate::domain::robots::{Robots, Verdict};
+use crate::domain::robots::{Permission, Robots};
 use crate::domain::signals::Signals;
 use crate::domain::target::TargetUrl;
 use crate::domain::usage::Usage;
@@ -36,34 +36,36 @@ pub fn ask(app: &Shared, target: &TargetUrl) -> PendingRobots {
 pub async fn complete(app: &Shared, usage: Usage, asked: PendingRobots, last: &TargetUrl) -> Usage {
     let until = Instant::now() + WAIT_MAX;
     if asked.target == *last {
-        let (verdict, signals) = asked.before(until).await;
-        return usage.with_robots(verdict, signals);
+        let (permission, signals) = asked.before(until).await;
+        return usage.with_robots(permission, signals);
     }
     let asked_last = ask(app, last);
     let (first, _) = asked.before(until).await;
-    let (verdict, signals) = asked_last.before(until).await;
-    usage.with_robots(first.and(verdict), signals)
+    let (permission, signals) = asked_last.before(until).await;
+    usage.with_robots(first.and(permission), signals)
 }
 
 /// What robots.txt says of a page, as far as it is read in time.
-pub async fn verdict(app: &Shared, target: &TargetUrl) -> Verdict {
+pub async fn permission(app: &Shared, target: &TargetUrl) -> Permission {
     ask(app, target).before(Instant::now() + WAIT_MAX).await.0
 }
 
 /// The cached rules.
-pub fn known(app: &Shared, target: &TargetUrl) -> Verdict {
+pub fn known(app: &Shared, target: &TargetUrl) -> Permission {
     let robots = app.outside.robots.known(target);
-    robots.map_or(Verdict::Unknown, |robots| robots.verdict(&path(target)))
+    robots.map_or(Permission::Unknown, |robots| {
+        robots.permission(&path(target))
+    })
 }
 
 impl PendingRobots {
-    async fn before(self, until: Instant) -> (Verdict, Signals) {
+    async fn before(self, until: Instant) -> (Permission, Signals) {
         match timeout_at(until, self.answer).await {
             Ok(Ok(Some(robots))) => {
                 let path = path(&self.target);
-                (robots.verdict(&path), robots.signals(&path))
+                (robots.permission(&path), robots.signals(&path))
             }
-            _ => (Verdict::Unknown, Signals::default()),
+            _ => (Permission::Unknown, Signals::default()),
         }
     }
 }

@@ -31,26 +31,26 @@ pub struct Diagnosis {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    pub verdict: Verdict,
+    pub result: CheckResult,
     /// The code for programs; x402's own if there is one.
     pub code: &'static str,
     pub message: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CheckResult {
     Good,
     /// Unusual, or cannot be checked here.
     Unsure,
     Wrong,
 }
 
-impl Verdict {
+impl CheckResult {
     pub fn name(self) -> &'static str {
         match self {
-            Verdict::Good => "pass",
-            Verdict::Unsure => "warn",
-            Verdict::Wrong => "fail",
+            CheckResult::Good => "pass",
+            CheckResult::Unsure => "warn",
+            CheckResult::Wrong => "fail",
         }
     }
 }
@@ -61,13 +61,13 @@ impl Diagnosis {
             && self
                 .findings
                 .iter()
-                .all(|found| found.verdict != Verdict::Wrong)
+                .all(|found| found.result != CheckResult::Wrong)
     }
 
     fn unknown(code: &'static str, message: String) -> Self {
         Diagnosis {
             kind: UNKNOWN,
-            findings: vec![finding(Verdict::Wrong, code, message)],
+            findings: vec![finding(CheckResult::Wrong, code, message)],
             decoded: None,
         }
     }
@@ -75,9 +75,9 @@ impl Diagnosis {
 
 const UNKNOWN: &str = "unknown";
 
-fn finding(verdict: Verdict, code: &'static str, message: impl Into<String>) -> Finding {
+fn finding(result: CheckResult, code: &'static str, message: impl Into<String>) -> Finding {
     Finding {
-        verdict,
+        result,
         code,
         message: message.into(),
     }
@@ -109,7 +109,7 @@ pub fn diagnose(app: &App, pasted: &str) -> Diagnosis {
             let message = "The JSON is neither a payment (payload), a challenge (accepts) nor a settlement (success).";
             (
                 UNKNOWN,
-                vec![finding(Verdict::Wrong, "invalid_payload", message)],
+                vec![finding(CheckResult::Wrong, "invalid_payload", message)],
             )
         }
     };
@@ -137,7 +137,13 @@ fn value_of(text: &str) -> &str {
 fn payment(app: &App, decoded: &[u8]) -> Vec<Finding> {
     let proof = match PaymentProof::from_json(decoded) {
         Ok(proof) => proof,
-        Err(error) => return vec![finding(Verdict::Wrong, error.reason(), format!("{error}."))],
+        Err(error) => {
+            return vec![finding(
+                CheckResult::Wrong,
+                error.reason(),
+                format!("{error}."),
+            )];
+        }
     };
     let judged = app.offers.all();
     let judged: Vec<_> = judged
@@ -154,18 +160,30 @@ fn payment(app: &App, decoded: &[u8]) -> Vec<Finding> {
             "{mismatch}: copy one entry of accepts from a new 402 of this service unchanged into accepted. {}",
             differences(app, &proof)
         );
-        return vec![finding(Verdict::Wrong, mismatch.reason(), message.trim())];
+        return vec![finding(
+            CheckResult::Wrong,
+            mismatch.reason(),
+            message.trim(),
+        )];
     };
     let mut findings = vec![match outcome {
         Ok(_) => finding(
-            Verdict::Good,
+            CheckResult::Good,
             "terms",
             format!("It pays {}, as offered.", bought(offer.item)),
         ),
-        Err(mismatch) => finding(Verdict::Wrong, mismatch.reason(), format!("{mismatch}.")),
+        Err(mismatch) => finding(
+            CheckResult::Wrong,
+            mismatch.reason(),
+            format!("{mismatch}."),
+        ),
     }];
     if let Err(mismatch) = proof.check_echo(&offer.challenge.advertised) {
-        let found = finding(Verdict::Wrong, mismatch.reason(), format!("{mismatch}."));
+        let found = finding(
+            CheckResult::Wrong,
+            mismatch.reason(),
+            format!("{mismatch}."),
+        );
         findings.push(found);
     }
     findings.push(signature(&offer.requirements, &proof));
@@ -239,7 +257,7 @@ fn signature(offer: &PaymentRequirements, proof: &PaymentProof) -> Finding {
     let digest = Domain::of(offer).digest(proof.authorization());
     match eip3009::recover(digest, &proof.payload().payload.signature) {
         Ok(signer) if signer == proof.from() => finding(
-            Verdict::Good,
+            CheckResult::Good,
             "signature",
             "The signature is by from. Only the chain can check balance and nonce.",
         ),
@@ -250,15 +268,15 @@ fn signature(offer: &PaymentRequirements, proof: &PaymentProof) -> Finding {
                  name {:?}, version {:?}, chain {}, contract {}.",
                 domain.name, domain.version, domain.chain_id, domain.verifying_contract
             );
-            finding(Verdict::Wrong, "invalid_exact_evm_signature", message)
+            finding(CheckResult::Wrong, "invalid_exact_evm_signature", message)
         }
         Err(error @ SignatureError::Length(_)) => finding(
-            Verdict::Unsure,
+            CheckResult::Unsure,
             "signature",
             format!("{error}: a contract wallet's signature can only be checked on chain."),
         ),
         Err(error) => finding(
-            Verdict::Wrong,
+            CheckResult::Wrong,
             "invalid_exact_evm_signature",
             format!("{error}."),
         ),
@@ -269,7 +287,7 @@ fn challenge(app: &App, value: &Value) -> Vec<Finding> {
     let mut findings = Vec::new();
     if value.get("x402Version").and_then(Value::as_u64) != Some(2) {
         let message = "x402Version is not the number 2: this is not a version 2 challenge.";
-        findings.push(finding(Verdict::Wrong, "invalid_x402_version", message));
+        findings.push(finding(CheckResult::Wrong, "invalid_x402_version", message));
     }
     let accepts = value.get("accepts").and_then(Value::as_array);
     let ours = app.offers.all().find(|offer| {
@@ -277,23 +295,23 @@ fn challenge(app: &App, value: &Value) -> Vec<Finding> {
         accepts.is_some_and(|accepts| accepts.contains(&offer))
     });
     findings.push(match (accepts, ours) {
-        (None, _) => finding(Verdict::Wrong, "invalid_payload", "accepts is not a list."),
+        (None, _) => finding(CheckResult::Wrong, "invalid_payload", "accepts is not a list."),
         (Some(accepts), _) if accepts.is_empty() => {
-            finding(Verdict::Wrong, "invalid_payload", "accepts is empty: there is no payment option.")
+            finding(CheckResult::Wrong, "invalid_payload", "accepts is empty: there is no payment option.")
         }
         (_, Some(offer)) => {
             let message = format!("This is our current challenge: {}.", bought(offer.item));
-            finding(Verdict::Good, "terms", message)
+            finding(CheckResult::Good, "terms", message)
         }
         (_, None) => finding(
-            Verdict::Unsure,
+            CheckResult::Unsure,
             "terms",
             "We do not currently offer any of its payment options: it is from another seller, or outdated. Request a new 402.",
         ),
     });
     if let Some(error) = value.get("error").and_then(Value::as_str) {
         let message = format!("The seller's error for that request: {error}.");
-        findings.push(finding(Verdict::Unsure, "error", message));
+        findings.push(finding(CheckResult::Unsure, "error", message));
     }
     findings
 }
@@ -301,7 +319,7 @@ fn challenge(app: &App, value: &Value) -> Vec<Finding> {
 fn settlement(value: &Value) -> Vec<Finding> {
     let Ok(settled) = serde_json::from_value::<SettleResponse>(value.clone()) else {
         let message = "The members of the settlement do not have the types of x402 version 2.";
-        return vec![finding(Verdict::Wrong, "invalid_payload", message)];
+        return vec![finding(CheckResult::Wrong, "invalid_payload", message)];
     };
     let (reason, transaction) = (
         settled.error_reason.unwrap_or_default(),
@@ -309,24 +327,24 @@ fn settlement(value: &Value) -> Vec<Finding> {
     );
     vec![match (settled.success, transaction.is_empty()) {
         (true, false) => finding(
-            Verdict::Good,
+            CheckResult::Good,
             "settled",
             format!("Settled in the transaction {transaction}."),
         ),
         (true, true) => finding(
-            Verdict::Unsure,
+            CheckResult::Unsure,
             "settled",
             "Reported as settled, but without a transaction.",
         ),
         (false, true) => finding(
-            Verdict::Wrong,
+            CheckResult::Wrong,
             "not_settled",
             format!(
                 "Not settled ({reason}), and no transaction was sent: nothing was charged. Sign a new payment."
             ),
         ),
         (false, false) => finding(
-            Verdict::Wrong,
+            CheckResult::Wrong,
             "not_settled",
             format!(
                 "Not settled ({reason}), but the transaction {transaction} was sent: look it up before you sign again."

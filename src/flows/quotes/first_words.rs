@@ -8,7 +8,7 @@ use crate::domain::cache::{CachePolicy, Reading};
 use crate::domain::code::Code;
 use crate::domain::refusal::Refusal;
 use crate::domain::render::Render;
-use crate::domain::robots::Verdict;
+use crate::domain::robots::Permission;
 use crate::domain::target::TargetUrl;
 use crate::domain::time::PAGE_SECONDS;
 use crate::domain::words;
@@ -92,8 +92,8 @@ async fn check_robots(app: &Shared, target_url: &str) -> Result<(), Refusal> {
     let Ok(target) = TargetUrl::parse(target_url) else {
         return Ok(());
     };
-    match robots::verdict(app, &target).await {
-        Verdict::Disallowed => Err(Refusal::new(
+    match robots::permission(app, &target).await {
+        Permission::Disallowed => Err(Refusal::new(
             Code::TargetBlocked,
             "The site's robots.txt asks programs not to read this page, so there is no free preview of it.",
         )),

@@ -15,7 +15,7 @@ use crate::domain::purchase::{
     SourceInput,
 };
 use crate::domain::refusal::Refusal;
-use crate::domain::robots::Verdict;
+use crate::domain::robots::Permission;
 use crate::domain::time::QUOTE_SECONDS;
 use crate::flows::content::rendering;
 use crate::flows::content::robots;
@@ -58,7 +58,7 @@ pub struct Inspected {
     pub scheme: String,
     pub port: u16,
     /// The cached rules: a quote sends no request to the site.
-    pub robots: Verdict,
+    pub robots: Permission,
     /// Whether a copy is cached. SECURITY: nothing more, because age, title and hash would reveal when others bought the
     /// page.
     pub is_cached: bool,
@@ -177,7 +177,7 @@ pub async fn inspect(
         port: parsed.port_or_known_default().unwrap_or_default(),
         robots: match &target {
             Target::Web(target) => robots::known(app, target),
-            Target::Sample => Verdict::Allowed,
+            Target::Sample => Permission::Allowed,
         },
         is_cached: kept.is_some(),
         target_url: canonical,

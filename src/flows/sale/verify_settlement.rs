@@ -13,7 +13,9 @@ use crate::domain::evm::{Network, TransactionHash};
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{Event, Payment, State};
 use crate::domain::time::UnixSeconds;
-use crate::outside::chain::{Absence, CLAIMS_MAX, Chain, ChainError, Claimed, Inquiry, Verdict};
+use crate::outside::chain::{
+    Absence, CLAIMS_MAX, Chain, ChainError, ChainFinding, Claimed, Inquiry,
+};
 use crate::state::settlement_checks::Waiting;
 use crate::store::{
     Difference, Discrepancy, SettlementClaim, SettlementSummary, StoreError, Tables,
@@ -157,14 +159,14 @@ fn claimed(claim: &SettlementClaim) -> Claimed {
 }
 
 /// Why a verdict contradicts the facilitator, as a code for operators; `None` if it does not.
-fn contradiction(verdict: Verdict) -> Option<&'static str> {
+fn contradiction(verdict: ChainFinding) -> Option<&'static str> {
     match verdict {
-        Verdict::Absent(Absence::NoTransaction) => Some("transaction_not_found"),
-        Verdict::Absent(Absence::TransactionFailed) => Some("transaction_failed"),
-        Verdict::Absent(Absence::OtherTransaction) => Some("transaction_of_something_else"),
-        Verdict::Canceled => Some("authorization_canceled"),
-        Verdict::Elsewhere => Some("authorization_used_elsewhere"),
-        Verdict::Paid { .. } | Verdict::Shallow | Verdict::Open => None,
+        ChainFinding::Absent(Absence::NoTransaction) => Some("transaction_not_found"),
+        ChainFinding::Absent(Absence::TransactionFailed) => Some("transaction_failed"),
+        ChainFinding::Absent(Absence::OtherTransaction) => Some("transaction_of_something_else"),
+        ChainFinding::Canceled => Some("authorization_canceled"),
+        ChainFinding::Elsewhere => Some("authorization_used_elsewhere"),
+        ChainFinding::Paid { .. } | ChainFinding::Shallow | ChainFinding::Open => None,
     }
 }
 
@@ -227,7 +229,7 @@ fn one_group(mut rows: Vec<UnverifiedSettlement>) -> Vec<UnverifiedSettlement> {
 }
 
 /// The chain's verdicts; `None` on failure, which is recorded.
-async fn ask(app: &Shared, chain: &Chain, claims: Vec<Claimed>) -> Option<Vec<Verdict>> {
+async fn ask(app: &Shared, chain: &Chain, claims: Vec<Claimed>) -> Option<Vec<ChainFinding>> {
     let asked = chain.settlements(claims, app.now()).await;
     let mut found = lock(&app.settlement_checks.found);
     found.checked_at = Some(app.now());
@@ -238,9 +240,11 @@ async fn ask(app: &Shared, chain: &Chain, claims: Vec<Claimed>) -> Option<Vec<Ve
         Ok(verdicts) => {
             for verdict in &verdicts {
                 app.metrics.settlement_checks.count([match verdict {
-                    Verdict::Paid { .. } => "verified",
-                    Verdict::Shallow | Verdict::Open => "undecided",
-                    Verdict::Absent(_) | Verdict::Canceled | Verdict::Elsewhere => "contradicted",
+                    ChainFinding::Paid { .. } => "verified",
+                    ChainFinding::Shallow | ChainFinding::Open => "undecided",
+                    ChainFinding::Absent(_) | ChainFinding::Canceled | ChainFinding::Elsewhere => {
+                        "contradicted"
+                    }
                 }]);
             }
             Some(verdicts)
@@ -259,11 +263,11 @@ async fn ask(app: &Shared, chain: &Chain, claims: Vec<Claimed>) -> Option<Vec<Ve
 fn settle_row(
     tables: &mut Tables<'_>,
     row: UnverifiedSettlement,
-    verdict: Verdict,
+    verdict: ChainFinding,
     now: UnixSeconds,
 ) -> Result<(), StoreError> {
     tables.drop_unverified(&row)?;
-    if matches!(verdict, Verdict::Shallow | Verdict::Open) {
+    if matches!(verdict, ChainFinding::Shallow | ChainFinding::Open) {
         let age = now.since(UnixSeconds(row.claim.reported_at));
         let pause = (age / 2).clamp(LOOK_SECONDS_MIN, LOOK_SECONDS_MAX);
         return tables.put_unverified(&UnverifiedSettlement {
@@ -279,22 +283,22 @@ fn conclude(
     tables: &mut Tables<'_>,
     key: PaymentKey,
     claim: SettlementClaim,
-    verdict: Verdict,
+    verdict: ChainFinding,
     now: UnixSeconds,
 ) -> Result<(), StoreError> {
     let known = tables.discrepancy(key)?;
     let difference = match verdict {
-        Verdict::Paid { transaction } if transaction == claimed(&claim).transaction => {
+        ChainFinding::Paid { transaction } if transaction == claimed(&claim).transaction => {
             if known.is_some() {
                 tracing::info!(payment = %key, "settlement confirmed late on chain");
                 tables.drop_discrepancy(key)?;
             }
             return Ok(());
         }
-        Verdict::Paid { transaction } => Difference::OtherTransaction {
+        ChainFinding::Paid { transaction } => Difference::OtherTransaction {
             transaction: transaction.to_string(),
         },
-        Verdict::Shallow | Verdict::Open => return Ok(()),
+        ChainFinding::Shallow | ChainFinding::Open => return Ok(()),
         other => Difference::NotOnChain {
             reason: contradiction(other).unwrap_or("unknown").to_owned(),
         },
@@ -361,10 +365,10 @@ async fn recheck(app: &Shared, chain: &Chain) -> Result<(), StoreError> {
         let Some(verdicts) = ask(app, chain, vec![claimed(&discrepancy.claim)]).await else {
             return Ok(());
         };
-        let verdict = verdicts.first().copied().unwrap_or(Verdict::Open);
+        let verdict = verdicts.first().copied().unwrap_or(ChainFinding::Open);
         app.store
             .write(move |tables| {
-                if matches!(verdict, Verdict::Shallow | Verdict::Open) {
+                if matches!(verdict, ChainFinding::Shallow | ChainFinding::Open) {
                     let looked_at = now.0;
                     return tables.put_discrepancy(
                         key,
@@ -445,12 +449,14 @@ pub async fn before_delivery(
     let verdict = tokio::time::timeout_at(end, verdict).await;
     lock(&app.settlement_checks.waiting).remove(&key);
     match verdict {
-        Ok(Ok(Verdict::Paid { transaction })) => Event::ChainUsed {
+        Ok(Ok(ChainFinding::Paid { transaction })) => Event::ChainUsed {
             transaction: transaction.to_string(),
         },
-        Ok(Ok(Verdict::Canceled)) => Event::ChainCanceled,
-        Ok(Ok(Verdict::Elsewhere)) => Event::ChainUsedElsewhere,
-        Ok(Ok(Verdict::Absent(_) | Verdict::Shallow | Verdict::Open)) | Ok(Err(_)) | Err(_) => {
+        Ok(Ok(ChainFinding::Canceled)) => Event::ChainCanceled,
+        Ok(Ok(ChainFinding::Elsewhere)) => Event::ChainUsedElsewhere,
+        Ok(Ok(ChainFinding::Absent(_) | ChainFinding::Shallow | ChainFinding::Open))
+        | Ok(Err(_))
+        | Err(_) => {
             tracing::warn!(
                 payment = %key,
                 "chain did not confirm a reported settlement in time; it counts as unknown"
@@ -464,7 +470,7 @@ fn wait(
     app: &Shared,
     key: PaymentKey,
     claim: SettlementClaim,
-) -> Option<oneshot::Receiver<Verdict>> {
+) -> Option<oneshot::Receiver<ChainFinding>> {
     let (tell, receiver) = oneshot::channel();
     let mut waiting = lock(&app.settlement_checks.waiting);
     if waiting.len() >= WAITING_MAX {
@@ -511,11 +517,11 @@ async fn sweep_waiting(app: &Shared) -> Result<(), StoreError> {
     let decided: Vec<_> = claims
         .into_iter()
         .zip(verdicts)
-        .filter(|(_, verdict)| !matches!(verdict, Verdict::Shallow | Verdict::Open))
+        .filter(|(_, verdict)| !matches!(verdict, ChainFinding::Shallow | ChainFinding::Open))
         .collect();
     for ((key, _), verdict) in &decided {
         // An absent one may still appear: its buyer keeps waiting.
-        if !matches!(verdict, Verdict::Absent(_))
+        if !matches!(verdict, ChainFinding::Absent(_))
             && let Some(waiting) = lock(&app.settlement_checks.waiting).remove(key)
         {
             let _ = waiting.tell.send(*verdict);

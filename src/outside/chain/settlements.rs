@@ -44,7 +44,7 @@ pub struct Claimed {
 
 /// What the chain says of a reported settlement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ChainFinding {
     /// The money is ours, by this transaction, in blocks that are deep enough.
     Paid {
         transaction: TransactionHash,
@@ -105,7 +105,7 @@ pub(super) fn verdicts(
     anchors: &Anchors,
     confirmations: u64,
     now: UnixSeconds,
-) -> Result<Vec<Verdict>, ChainError> {
+) -> Result<Vec<ChainFinding>, ChainError> {
     node.allow(CALLS_MAX);
     let head = newest(node, now)?;
     let deep = Block {
@@ -121,9 +121,9 @@ pub(super) fn verdicts(
         .map(|claim| match logs.verdict(claim, deep.number) {
             Quick::Known(verdict) => Ok(verdict),
             Quick::Absent if head.time < claim.reported_at.plus(ABSENT_AFTER_SECONDS) => {
-                Ok(Verdict::Open)
+                Ok(ChainFinding::Open)
             }
-            Quick::Absent | Quick::Unclear if singly_left == 0 => Ok(Verdict::Open),
+            Quick::Absent | Quick::Unclear if singly_left == 0 => Ok(ChainFinding::Open),
             quick => {
                 singly_left -= 1;
                 singly(node, claim, quick, head, deep)
@@ -167,7 +167,7 @@ struct Logs {
 }
 
 enum Quick {
-    Known(Verdict),
+    Known(ChainFinding),
     Absent,
     Unclear,
 }
@@ -228,10 +228,10 @@ impl Logs {
             return Quick::Absent;
         };
         if mark.block > deep {
-            return Quick::Known(Verdict::Shallow);
+            return Quick::Known(ChainFinding::Shallow);
         }
         if asked.mark(mark) == Some(Mark::Canceled) {
-            return Quick::Known(Verdict::Canceled);
+            return Quick::Known(ChainFinding::Canceled);
         }
         let next = self.transfers.get(&(mark.transaction, mark.index + 1));
         let pair = next.map(|next| [mark.clone(), next.clone()]);
@@ -239,7 +239,7 @@ impl Logs {
             pair[1].block_hash == mark.block_hash && asked.proven(&pair) == Proven::Paid
         });
         match is_paid {
-            true => Quick::Known(Verdict::Paid {
+            true => Quick::Known(ChainFinding::Paid {
                 transaction: mark.transaction,
             }),
             // Not followed by the payment: its whole receipt tells what it was used for.
@@ -255,17 +255,17 @@ fn singly(
     quick: Quick,
     head: Block,
     deep: Block,
-) -> Result<Verdict, ChainError> {
+) -> Result<ChainFinding, ChainError> {
     // A node's index of logs may be behind its state.
     if matches!(quick, Quick::Absent) && !node.is_used(&claim.inquiry.asked, head.number)? {
-        return absence(node, claim).map(Verdict::Absent);
+        return absence(node, claim).map(ChainFinding::Absent);
     }
     Ok(match end(node, &claim.inquiry, deep) {
-        Ok(Fate::Paid { transaction }) => Verdict::Paid { transaction },
-        Ok(Fate::Canceled) => Verdict::Canceled,
-        Ok(Fate::Elsewhere) => Verdict::Elsewhere,
+        Ok(Fate::Paid { transaction }) => ChainFinding::Paid { transaction },
+        Ok(Fate::Canceled) => ChainFinding::Canceled,
+        Ok(Fate::Elsewhere) => ChainFinding::Elsewhere,
         Ok(Fate::NeverUsed | Fate::Open) | Err(ChainError::NoLog | ChainError::Unclear(_)) => {
-            Verdict::Open
+            ChainFinding::Open
         }
         Err(error) => return Err(error),
     })
