@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::api::body::check_media_type;
 use crate::api::buyer::stated_level::{
-    Stated, Votes, level_by_address, named_twice, no_such_level, priced, stated_level,
+    PriceHints, Stated, level_outside_body, named_twice, no_such_level, priced, stated_level,
 };
 use crate::api::buyer::{access, check, proof_bundle, proof_pack};
 use crate::api::challenge;
@@ -87,7 +87,7 @@ pub async fn probe_check(app: Shared, call: Call) -> Reply {
 /// Sells a product. Without payment it returns the price, whatever the body, because directories probe like that.
 async fn buy(app: &Shared, call: &Call, product: Product) -> Reply {
     if call.header_count("payment-signature") == 0 {
-        return match level_by_address(call, product) {
+        return match level_outside_body(call, product) {
             Ok(stated) => unpaid(app, call, product, stated),
             Err(refusal) => failure::reply(app, &refusal, call),
         };
@@ -96,7 +96,7 @@ async fn buy(app: &Shared, call: &Call, product: Product) -> Reply {
     // The sale's state is large. It is boxed, so that requests without payment do not allocate it.
     let outcome = Box::pin(sell(app, call, product, &mut attempt)).await;
     let refused = outcome.as_ref().err();
-    let stated = refused.and_then(|_| level_by_address(call, product).ok());
+    let stated = refused.and_then(|_| level_outside_body(call, product).ok());
     let item = stated.map(|stated| priced(call, product, stated.level));
     attempt.level = attempt.level.or(item.map(|item| item.level));
     let unreadable = matches!(&outcome, Err(refusal) if refusal.code == Code::InvalidPayment);
@@ -109,7 +109,7 @@ async fn buy(app: &Shared, call: &Call, product: Product) -> Reply {
 
 /// The same challenge with 200; accepts no payment and does no work.
 fn probe(app: &App, call: &Call, product: Product) -> Reply {
-    match level_by_address(call, product) {
+    match level_outside_body(call, product) {
         Ok(stated) => challenge::probe(app, stated.level.unwrap_or(product.default_level())),
         Err(refusal) if refusal.code == product.level_mismatch() => {
             failure::reply(app, &named_twice(call, product), call)
@@ -121,14 +121,14 @@ fn probe(app: &App, call: &Call, product: Product) -> Reply {
 /// The price of the request. If a payment for it would be refused as it stands, the 402 says so before anybody signs.
 fn unpaid(app: &Shared, call: &Call, product: Product, stated: Stated) -> Reply {
     let shape = shape(call, product);
-    let votes = match &shape {
-        None => Votes::default(),
-        Some(Ok(body)) => Votes::of_body(body),
-        Some(Err(_)) => Votes::of(call, product),
+    let hints = match &shape {
+        None => PriceHints::default(),
+        Some(Ok(body)) => PriceHints::of_body(body),
+        Some(Err(_)) => PriceHints::of(call, product),
     };
-    let levels = (stated.level, votes.level);
+    let levels = (stated.level, hints.level);
     let with_body = matches!(levels, (Some(one), Some(other)) if one != other);
-    let item = votes.priced(product, stated.level);
+    let item = hints.priced(product, stated.level);
     let of_version_1 = call.header_count("x-payment") > 0;
     let of_version_1 = of_version_1.then(|| {
         "X-PAYMENT is of x402 version 1 and was ignored; only version 2 is accepted.".to_owned()
@@ -140,7 +140,7 @@ fn unpaid(app: &Shared, call: &Call, product: Product, stated: Stated) -> Reply 
              sign, because a payment for this request is refused as it stands."
         ))
     } else {
-        let level = stated.level.or(votes.level);
+        let level = stated.level.or(hints.level);
         shape.and_then(|shape| match shape {
             Ok(body) => remark_on(app, &body, level),
             Err(refusal) => Some(not_served(refusal)),
@@ -300,7 +300,7 @@ fn payment(call: &Call, product: Product) -> Result<PaymentProof, Refusal> {
         if error.is_malformed() {
             return invalid(format!("{error}. Nothing was charged."));
         }
-        let stated = level_by_address(call, product).ok();
+        let stated = level_outside_body(call, product).ok();
         let item = priced(call, product, stated.and_then(|stated| stated.level));
         refusals::challenge(item, error.reason(), format!("{error}."))
     })

@@ -14,7 +14,7 @@ use crate::http::Call;
 /// What an unpaid request gets the price of: the level from the query, else the header, else a readable body, else the
 /// default; as often as a readable body names pages or sources.
 pub fn priced(call: &Call, product: Product, stated: Option<Level>) -> LineItem {
-    Votes::of(call, product).priced(product, stated)
+    PriceHints::of(call, product).priced(product, stated)
 }
 
 /// The level in query and header.
@@ -28,7 +28,7 @@ pub struct Stated {
 
 /// The level in query or header. Unknown levels are refused, and so are two different ones in the same place. Query and
 /// header may differ only without payment.
-pub fn level_by_address(call: &Call, product: Product) -> Result<Stated, Refusal> {
+pub fn level_outside_body(call: &Call, product: Product) -> Result<Stated, Refusal> {
     let header = product.level_header();
     // Fast path: most requests carry neither.
     if call.query.0.is_empty() && call.header_count(header) == 0 {
@@ -119,8 +119,8 @@ pub fn stated_level(
     product: Product,
     body: &PaidBody,
 ) -> Result<Option<Level>, Refusal> {
-    let by_address = level_by_address(call, product)?.level;
-    match (by_address, body.level()) {
+    let outside_body = level_outside_body(call, product)?.level;
+    match (outside_body, body.level()) {
         (Some(one), Some(other)) if one != other => Err(mismatch(product)),
         (one, other) => Ok(one.or(other)),
     }
@@ -128,14 +128,14 @@ pub fn stated_level(
 
 /// What a readable body says of the price. serde refuses a member that is there twice.
 #[derive(Debug, Default)]
-pub struct Votes {
+pub struct PriceHints {
     pub level: Option<Level>,
     /// How many pages or sources it names.
     sources: usize,
 }
 
 #[derive(Deserialize)]
-struct VotingMembers {
+struct HintMembers {
     tier: Option<Value>,
     pack: Option<Value>,
     bundle: Option<Value>,
@@ -144,8 +144,8 @@ struct VotingMembers {
     sources: Option<Vec<IgnoredAny>>,
 }
 
-impl Votes {
-    pub fn of(call: &Call, product: Product) -> Votes {
+impl PriceHints {
+    pub fn of(call: &Call, product: Product) -> PriceHints {
         // Skips the parser for bodies with none of the words.
         let words = [product.level_word(), "target_urls", "sources"];
         let has = |word: &str| {
@@ -153,11 +153,11 @@ impl Votes {
             windows.any(|window| window == word.as_bytes())
         };
         if !words.into_iter().any(has) {
-            return Votes::default();
+            return PriceHints::default();
         }
-        let read = serde_json::from_slice::<VotingMembers>(without_mark(&call.body));
+        let read = serde_json::from_slice::<HintMembers>(without_mark(&call.body));
         let Ok(members) = read else {
-            return Votes::default();
+            return PriceHints::default();
         };
         let level = match product {
             Product::Context => members.tier,
@@ -167,15 +167,15 @@ impl Votes {
         };
         let listed = members.target_urls.map_or(0, |list| list.addresses().len());
         let sources = members.sources.map_or(0, |sources| sources.len());
-        Votes {
+        PriceHints {
             level: level.and_then(|level| product.level(level.as_str()?)),
             sources: listed.max(sources),
         }
     }
 
     /// The same of a body that was read whole.
-    pub fn of_body(body: &PaidBody) -> Votes {
-        Votes {
+    pub fn of_body(body: &PaidBody) -> PriceHints {
+        PriceHints {
             level: body.level(),
             sources: body.sources_count(),
         }
