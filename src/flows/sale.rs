@@ -60,7 +60,7 @@ pub async fn sell(app: &Shared, request: PaidRequest, proof: PaymentProof) -> Ou
         request.waiting.clone(),
     ) {
         Joined::First(run) => {
-            let outcome = lead(app, request, proof, run.clients()).await;
+            let outcome = run_pipeline(app, request, proof, run.clients()).await;
             run.finish(&outcome);
             outcome
         }
@@ -89,7 +89,7 @@ pub async fn sell(app: &Shared, request: PaidRequest, proof: PaymentProof) -> Ou
     }
 }
 
-async fn lead(
+async fn run_pipeline(
     app: &Shared,
     request: PaidRequest,
     proof: PaymentProof,
