@@ -80,9 +80,8 @@ impl Call {
     }
 
     /// Whether the Accept header prefers `wanted` to `other` (RFC 9110, 12.5.1). Wildcards count for `other` alone, so
-    /// that a client has to name `wanted`.
-    /// Of equal weight, the one named first is preferred.
-    pub fn accepts_rather(&self, wanted: &str, other: &str) -> bool {
+    /// that a client has to name `wanted`. Of equal weight, the one named first is preferred.
+    pub fn prefers(&self, wanted: &str, other: &str) -> bool {
         let accept = self.accept();
         match weighed(&accept, wanted, other) {
             Ordering::Equal => position(&accept, wanted) < position(&accept, other),
@@ -91,7 +90,7 @@ impl Call {
     }
 
     /// The same, but of equal weight it is `other` that is preferred, unless only a wildcard stands for it.
-    pub fn accepts_above(&self, wanted: &str, other: &str) -> bool {
+    pub fn strictly_prefers(&self, wanted: &str, other: &str) -> bool {
         let accept = self.accept();
         match weighed(&accept, wanted, other) {
             Ordering::Equal => position(&accept, other) == usize::MAX,
@@ -101,7 +100,7 @@ impl Call {
 
     /// Whether JSON is asked for by its name, and not less than a page.
     pub fn asks_json(&self) -> bool {
-        self.accepts_rather("application/json", "text/html")
+        self.prefers("application/json", "text/html")
     }
 
     /// Whether an address that has a page and a document answers with the page: anyone who accepts anything gets the
@@ -125,7 +124,7 @@ impl Call {
         let format = self.query.get("format");
         format.is_some_and(|format| format == "markdown")
             || self.param(MARKDOWN_PARAMETER).is_some()
-            || self.accepts_rather("text/markdown", "text/html")
+            || self.prefers("text/markdown", "text/html")
     }
 }
 
@@ -219,7 +218,7 @@ mod tests {
             ("text/*", false),
         ] {
             assert_eq!(
-                call(accept).accepts_rather("text/html", "application/json"),
+                call(accept).prefers("text/html", "application/json"),
                 html,
                 "{accept}"
             );
@@ -255,8 +254,8 @@ mod tests {
         let asked = |accept| {
             let call = call(accept);
             (
-                call.accepts_rather("text/markdown", "application/json"),
-                call.accepts_above("text/markdown", "application/json"),
+                call.prefers("text/markdown", "application/json"),
+                call.strictly_prefers("text/markdown", "application/json"),
             )
         };
         for (accept, rather, above) in [

@@ -324,7 +324,7 @@ pub fn answer(
     let item = delivered.item;
     let product = item.product();
     let is_page = product == Product::Context && item.quantity == 1;
-    let as_markdown = is_page && call.accepts_above("text/markdown", "application/json");
+    let as_markdown = is_page && call.strictly_prefers("text/markdown", "application/json");
     let reply = if as_markdown {
         match markdown((*delivered.body).as_ref()) {
             Some(parts) => Reply::in_parts(200, "text/markdown; charset=utf-8", parts),

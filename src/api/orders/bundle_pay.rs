@@ -21,7 +21,7 @@ use crate::http::{Call, Reply};
 pub async fn pay(app: Shared, call: Call) -> Reply {
     match way(&app, &call).await {
         Ok(location) => away(&location),
-        Err(refusal) if call.accepts_rather("text/html", "application/json") => {
+        Err(refusal) if call.prefers("text/html", "application/json") => {
             failure::page(&app, &refusal, &call)
         }
         Err(refusal) => failure::reply(&app, &refusal, &call),

@@ -43,7 +43,7 @@ pub fn answer(
     product: LeadProduct,
     outcome: Result<AcceptedLead, Refusal>,
 ) -> Reply {
-    let is_page = call.accepts_rather("text/html", "application/json");
+    let is_page = call.prefers("text/html", "application/json");
     match outcome {
         Ok(taken) if is_page => received_page(app, &taken),
         Ok(taken) => {

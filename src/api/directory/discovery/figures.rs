@@ -31,7 +31,7 @@ pub async fn metrics(app: Shared, call: Call) -> Reply {
         .query
         .get("format")
         .is_some_and(|format| format == "prometheus")
-        || call.accepts_rather("text/plain", "application/json");
+        || call.prefers("text/plain", "application/json");
     let reply = if prometheus {
         let mut text = Exposition::default();
         text.family(
