@@ -80,7 +80,7 @@ impl Reply {
         self.pieces.is_some()
     }
 
-    /// The body as it lies.
+    /// The body without a coding.
     pub(in crate::http) fn parts(&self) -> Vec<Bytes> {
         std::iter::once(&self.body)
             .chain(&self.rest)

@@ -214,8 +214,8 @@ impl Snapshot {
         Ok(self.blob_keep.get(key)?.is_some())
     }
 
-    /// The bytes of a blob as they lie there, for anyone who checks them.
-    pub fn blob_as_it_lies(&self, key: Hash) -> Result<Option<Vec<u8>>, StoreError> {
+    /// The bytes of a blob, for anyone who checks them.
+    pub fn blob_unchecked(&self, key: Hash) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(self.blobs.get(key)?.map(|bytes| bytes.value().to_vec()))
     }
 }

@@ -244,16 +244,16 @@ pub(super) async fn place(app: &Shared, retained: &Retained) -> Result<Place, Re
 /// Maximum memory per byte of a source: its units and index.
 const LOOKING_FACTOR: usize = 6;
 
-/// How the bytes are read.
+/// Whether the bytes are compared with their hash.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum BlobCheck {
     /// Damaged bytes are an error.
-    Intact,
-    /// Unchecked, for verification; missing bytes are empty.
-    AsTheyLie,
+    Hash,
+    /// For a verification, which compares them itself; missing bytes are empty.
+    Skip,
 }
 
-async fn bytes(app: &Shared, retained: &Retained, look: Look) -> Result<Bytes, Refusal> {
+async fn bytes(app: &Shared, retained: &Retained, check: BlobCheck) -> Result<Bytes, Refusal> {
     let mut permit = app.outside.memory.nothing();
     let record = match retained {
         Retained::Sample => {
@@ -273,9 +273,9 @@ async fn bytes(app: &Shared, retained: &Retained, look: Look) -> Result<Bytes, R
         .await
         .map_err(|MemoryFull| Refusal::of(Code::Overloaded))?;
     let found = app.store.read(move |snapshot| {
-        let read = |key| match look {
-            Look::Intact => snapshot.blob(key),
-            Look::AsTheyLie => snapshot.blob_as_it_lies(key),
+        let read = |key| match check {
+            BlobCheck::Hash => snapshot.blob(key),
+            BlobCheck::Skip => snapshot.blob_unchecked(key),
         };
         Ok((read(document)?, read(source)?))
     });
@@ -291,7 +291,7 @@ async fn bytes(app: &Shared, retained: &Retained, look: Look) -> Result<Bytes, R
 /// Verifies a report's hashes, citations and signature.
 pub async fn check(app: &Shared, retained: &Retained) -> Result<Receipt, Refusal> {
     let place = place(app, retained).await?;
-    let bytes = bytes(app, retained, Look::AsTheyLie).await?;
+    let bytes = bytes(app, retained, BlobCheck::Skip).await?;
     let (is_sample, now) = (matches!(retained, Retained::Sample), app.now());
     let (id, product) = (retained.id(), retained.product());
     let signer = app.signer.as_ref();
@@ -357,7 +357,7 @@ fn signed_of_several(document: &[u8]) -> Option<(Signature, Vec<u8>)> {
 
 /// The text that a report's citations are slices of.
 pub async fn source_text(app: &Shared, retained: &Retained) -> Result<Vec<u8>, Refusal> {
-    let bytes = bytes(app, retained, Look::Intact).await?;
+    let bytes = bytes(app, retained, BlobCheck::Hash).await?;
     if bytes.source.is_empty() {
         let message = "The source text of this report was not stored.";
         return Err(Refusal::new(Code::NotOfferedForReport, message));
@@ -380,7 +380,7 @@ pub async fn screenshot(app: &Shared, retained: &Retained) -> Result<Vec<u8>, Re
 /// Answers a follow-up question from the stored source.
 pub async fn ask(app: &Shared, retained: &Retained, question: &str) -> Result<FollowUp, Refusal> {
     let place = place(app, retained).await?;
-    let bytes = bytes(app, retained, Look::Intact).await?;
+    let bytes = bytes(app, retained, BlobCheck::Hash).await?;
     let (question, now) = (question.to_owned(), app.now());
     let has_model = app.config.entailment_model;
     let asked = place.run(move || {
