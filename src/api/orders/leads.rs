@@ -106,12 +106,12 @@ async fn taken_pack(app: &Shared, call: &Call) -> Result<AcceptedLead, Refusal> 
         ..Lead::of(LeadProduct::Pack, app.now())
     };
     if is_robot(body.website.as_deref()) {
-        return Ok(unread(flow::forget(app, lead)));
+        return Ok(without_rejected(flow::forget(app, lead)));
     }
     if lead.target_urls[0].is_empty() {
         return Err(bundle_flow::nothing_left(sorted.rejected));
     }
-    Ok(unread(flow::receive(app, lead).await?))
+    Ok(without_rejected(flow::receive(app, lead).await?))
 }
 
 async fn taken_bundle(app: &Shared, call: &Call) -> Result<AcceptedLead, Refusal> {
@@ -136,7 +136,7 @@ async fn taken_bundle(app: &Shared, call: &Call) -> Result<AcceptedLead, Refusal
         ..Lead::of(LeadProduct::Bundle, app.now())
     };
     if is_robot(body.website.as_deref()) {
-        return Ok(unread(flow::forget(app, lead)));
+        return Ok(without_rejected(flow::forget(app, lead)));
     }
     if lead.target_urls.is_empty() {
         return Err(match sorted.rejected.is_empty() {
@@ -179,12 +179,12 @@ async fn taken_message(app: &Shared, call: &Call) -> Result<AcceptedLead, Refusa
         return Err(invalid("message", "string_too_short", message));
     }
     if is_robot(body.website.as_deref()) {
-        return Ok(unread(flow::forget(app, lead)));
+        return Ok(without_rejected(flow::forget(app, lead)));
     }
-    Ok(unread(flow::receive(app, lead).await?))
+    Ok(without_rejected(flow::receive(app, lead).await?))
 }
 
-fn unread(received: Received) -> AcceptedLead {
+fn without_rejected(received: Received) -> AcceptedLead {
     AcceptedLead {
         received,
         rejected: Vec::new(),
