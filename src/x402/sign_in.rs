@@ -284,7 +284,7 @@ impl Payload {
     }
 
     fn check(&self, service: &Service<'_>) -> Result<(), SignInError> {
-        let is_own_key = [Some(self.scheme.as_str()), self.signature_scheme.as_deref()];
+        let stated_schemes = [Some(self.scheme.as_str()), self.signature_scheme.as_deref()];
         if self.domain != service.domain() {
             Err(SignInError::Domain)
         } else if self.uri != service.uri() {
@@ -293,7 +293,11 @@ impl Payload {
             Err(SignInError::Version)
         } else if self.chain_id != service.network.to_string() {
             Err(SignInError::Chain)
-        } else if is_own_key.into_iter().flatten().any(|said| said != SCHEME) {
+        } else if stated_schemes
+            .into_iter()
+            .flatten()
+            .any(|said| said != SCHEME)
+        {
             Err(SignInError::Scheme)
         } else if self.statement.as_deref() != Some(STATEMENT) {
             Err(SignInError::Statement)
