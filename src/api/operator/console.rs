@@ -58,9 +58,9 @@ pub async fn home(app: Shared, call: Call) -> Reply {
     match session(&app, &call).await {
         Ok(session) => show_page(&app, &call, &session, "today", None).await,
         // The page exists and says why the console is disabled.
-        Err(NotIn::Closed) => closed_with(&app, 200),
+        Err(NoSession::Disabled) => disabled_page(&app, 200),
         // A link is used up by a click only: mail programs and chats open the links they show.
-        Err(NotIn::Out) => match call.query.get("link") {
+        Err(NoSession::SignedOut) => match call.query.get("link") {
             Some(code) => operators_page(Reply::html(
                 200,
                 link_page(frame::site(&app, &frame::Texts::of(&app)), &code),
@@ -70,7 +70,7 @@ pub async fn home(app: Shared, call: Call) -> Reply {
                 login(&app, 200, None, known_place(&back))
             }
         },
-        Err(NotIn::Failed(refusal)) => failure::page(&app, &refusal, &call),
+        Err(NoSession::Failed(refusal)) => failure::page(&app, &refusal, &call),
     }
 }
 
@@ -102,9 +102,9 @@ pub async fn view(app: Shared, call: Call) -> Reply {
             )
             .await
         }
-        Err(NotIn::Closed) => closed(&app),
-        Err(NotIn::Out) => Reply::redirect(303, &sign_in_for(&here(&call))).no_store(),
-        Err(NotIn::Failed(refusal)) => failure::page(&app, &refusal, &call),
+        Err(NoSession::Disabled) => disabled_page(&app, 404),
+        Err(NoSession::SignedOut) => Reply::redirect(303, &sign_in_for(&here(&call))).no_store(),
+        Err(NoSession::Failed(refusal)) => failure::page(&app, &refusal, &call),
     }
 }
 
@@ -117,7 +117,7 @@ fn sign_in_for(path: &str) -> String {
 /// POST /operator/login.
 pub async fn sign_in(app: Shared, call: Call) -> Reply {
     if app.config.operator.is_none() {
-        return closed(&app);
+        return disabled_page(&app, 404);
     }
     if !is_from_here(&app, &call) {
         return failure::page(&app, &foreign(), &call);
@@ -150,8 +150,8 @@ pub async fn sign_out(app: Shared, call: Call) -> Reply {
     let ended = match session(&app, &call).await {
         Ok(session) if !is_form_of(&app, &session, &fields(&call)) => Err(foreign()),
         Ok(session) => sign_in::close(&app, &session).await.map_err(Refusal::from),
-        Err(NotIn::Failed(refusal)) => Err(refusal),
-        Err(NotIn::Closed | NotIn::Out) => Ok(()),
+        Err(NoSession::Failed(refusal)) => Err(refusal),
+        Err(NoSession::Disabled | NoSession::SignedOut) => Ok(()),
     };
     match ended {
         Ok(()) => Reply::redirect(303, HOME_PATH)
@@ -165,9 +165,9 @@ pub async fn sign_out(app: Shared, call: Call) -> Reply {
 pub async fn act(app: Shared, call: Call) -> Reply {
     let session = match session(&app, &call).await {
         Ok(session) => session,
-        Err(NotIn::Closed) => return closed(&app),
-        Err(NotIn::Out) => return Reply::redirect(303, HOME_PATH).no_store(),
-        Err(NotIn::Failed(refusal)) => return failure::page(&app, &refusal, &call),
+        Err(NoSession::Disabled) => return disabled_page(&app, 404),
+        Err(NoSession::SignedOut) => return Reply::redirect(303, HOME_PATH).no_store(),
+        Err(NoSession::Failed(refusal)) => return failure::page(&app, &refusal, &call),
     };
     let fields = fields(&call);
     let field = |name: &str| fields.get(name).map(String::as_str).unwrap_or_default();
@@ -284,7 +284,7 @@ fn framed(
     refused: Option<&RefusedForm<'_>>,
 ) -> Reply {
     let Some(sessions) = &app.config.operator else {
-        return closed(app);
+        return disabled_page(app, 404);
     };
     let done = call.query.get("done");
     let done = done.as_deref();
@@ -351,11 +351,11 @@ fn back(path: &str, done: &str) -> String {
 }
 
 /// Why access is refused.
-enum NotIn {
+enum NoSession {
     /// No token is configured.
-    Closed,
+    Disabled,
     /// Not signed in, or the session has ended.
-    Out,
+    SignedOut,
     /// The sign-in could not be checked.
     Failed(Refusal),
 }
@@ -363,9 +363,9 @@ enum NotIn {
 /// Maximum number of cookies read per request.
 const COOKIES_MAX: usize = 4;
 
-async fn session(app: &Shared, call: &Call) -> Result<Session, NotIn> {
+async fn session(app: &Shared, call: &Call) -> Result<Session, NoSession> {
     if app.config.operator.is_none() {
-        return Err(NotIn::Closed);
+        return Err(NoSession::Disabled);
     }
     let cookies = call.headers.get_all("cookie").iter();
     let cookies = cookies.filter_map(|value| value.to_str().ok());
@@ -376,11 +376,11 @@ async fn session(app: &Shared, call: &Call) -> Result<Session, NotIn> {
         .take(COOKIES_MAX);
     for (_, value) in values {
         let found = sign_in::session(app, value).await;
-        if let Some(session) = found.map_err(|error| NotIn::Failed(error.into()))? {
+        if let Some(session) = found.map_err(|error| NoSession::Failed(error.into()))? {
             return Ok(session);
         }
     }
-    Err(NotIn::Out)
+    Err(NoSession::SignedOut)
 }
 
 /// Whether a form carries this session's CSRF token.
@@ -421,11 +421,7 @@ fn fields(call: &Call) -> HashMap<String, String> {
         .collect()
 }
 
-fn closed(app: &App) -> Reply {
-    closed_with(app, 404)
-}
-
-fn closed_with(app: &App, status: u16) -> Reply {
+fn disabled_page(app: &App, status: u16) -> Reply {
     let page = closed_page(frame::site(app, &frame::Texts::of(app)));
     operators_page(Reply::html(status, page))
 }
