@@ -159,10 +159,10 @@ pub enum Cell {
         text: String,
         path: String,
     },
-    /// A foreign address.
-    Outward(String),
-    /// A foreign address behind a short text.
-    Away {
+    /// An address of another site.
+    ExternalAddress(String),
+    /// The same behind a short text.
+    ExternalLink {
         text: String,
         address: String,
     },
@@ -479,8 +479,8 @@ fn cell(view: &ConsoleView<'_>, value: &Cell) -> Markup {
             Cell::Opens { at, path } => { a href=(path) { (parts::short_time(*at)) } }
             Cell::Day(day) => { time datetime=(day) { (day) } }
             Cell::Link { text, path } => { a class=[(text.chars().count() <= 16).then_some("nowrap")] href=(path) { (text) } }
-            Cell::Outward(address) => { (parts::foreign_link(address)) }
-            Cell::Away { text, address } => { a href=[parts::safe_href(address)] rel="nofollow noopener noreferrer" { code { (text) } } }
+            Cell::ExternalAddress(address) => { (parts::foreign_link(address)) }
+            Cell::ExternalLink { text, address } => { a href=[parts::safe_href(address)] rel="nofollow noopener noreferrer" { code { (text) } } }
             Cell::Tag { text, tone } => { span class={ "tag " (class(*tone)) } { (text) } }
             Cell::Bar { text, percent, tone } => {
                 span.bar { (text) (figures::bar(*percent, class(*tone))) }

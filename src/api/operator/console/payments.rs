@@ -45,7 +45,9 @@ pub(super) async fn payments(app: &Shared, call: &Call) -> Result<View, Refusal>
             ("State", &|payment| show::tag(payment, "state", tone)),
             ("USDC", &|payment| usdc(payment)),
             ("Product", &|payment| sold(payment)),
-            ("Target", &|payment| show::outward(payment, "target_url")),
+            ("Target", &|payment| {
+                show::external_address(payment, "target_url")
+            }),
             ("Payer", &|payment| payer(payment)),
             ("Transaction", &|payment| transaction(app, payment)),
         ],
@@ -85,7 +87,7 @@ fn transaction(app: &Shared, payment: &Value) -> Cell {
         return Cell::Nothing;
     };
     match explorer(app) {
-        Some(explorer) => Cell::Away {
+        Some(explorer) => Cell::ExternalLink {
             text: show::short(hash),
             address: format!("{explorer}/tx/{hash}"),
         },
@@ -96,7 +98,7 @@ fn transaction(app: &Shared, payment: &Value) -> Cell {
 /// The same in full, for the payment's own page.
 fn whole_transaction(app: &Shared, payment: &Value) -> Cell {
     match (explorer(app), payment["transaction"].as_str()) {
-        (Some(explorer), Some(hash)) => Cell::Outward(format!("{explorer}/tx/{hash}")),
+        (Some(explorer), Some(hash)) => Cell::ExternalAddress(format!("{explorer}/tx/{hash}")),
         _ => show::text(payment, "transaction"),
     }
 }
@@ -174,7 +176,7 @@ async fn payment(app: &Shared, key: &str) -> Result<View, Refusal> {
         ("State", show::tag(&found, "state", tone)),
         ("Product", show::words(&found, "product")),
         ("Tier or pack", show::text(&found, "level")),
-        ("Target", show::outward(&found, "target_url")),
+        ("Target", show::external_address(&found, "target_url")),
         ("USDC", usdc(&found)),
         ("Payer", show::text(&found, "payer")),
         ("Payment method", show::text(&found, "means")),

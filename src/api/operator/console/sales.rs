@@ -119,7 +119,7 @@ fn steps(lead: &Value, id: &str) -> Vec<Form> {
 fn targets(value: &Value) -> Block {
     let rows = value["target_urls"].as_array().into_iter().flatten();
     let rows = rows.map(|target| {
-        vec![Cell::Outward(
+        vec![Cell::ExternalAddress(
             target.as_str().unwrap_or_default().to_owned(),
         )]
     });

@@ -89,9 +89,9 @@ pub(super) fn whole_link(value: &Value, name: &str, view: &str) -> Cell {
     }
 }
 
-pub(super) fn outward(value: &Value, name: &str) -> Cell {
+pub(super) fn external_address(value: &Value, name: &str) -> Cell {
     match text(value, name) {
-        Cell::Text(text) => Cell::Outward(text),
+        Cell::Text(text) => Cell::ExternalAddress(text),
         other => other,
     }
 }

@@ -39,7 +39,9 @@ pub(super) async fn reports(app: &Shared, call: &Call) -> Result<View, Refusal> 
             ("State", &|report| show::text(report, "state")),
             ("Pack", &|report| show::words(report, "pack")),
             ("Decision", &|report| show::label(report, "decision")),
-            ("Source", &|report| show::outward(report, "target_url")),
+            ("Source", &|report| {
+                show::external_address(report, "target_url")
+            }),
             ("Question", &|report| show::text(report, "question")),
         ],
         records: &found["reports"],
@@ -83,7 +85,7 @@ async fn report(app: &Shared, id: &str) -> Result<View, Refusal> {
                     },
                 ),
                 ("Identifier", show::whole_id(id)),
-                ("Source", show::outward(&found, "target_url")),
+                ("Source", show::external_address(&found, "target_url")),
                 ("Question", show::text(&found, "question")),
                 ("Decision", show::label(&found, "decision")),
                 ("Payment", show::link(&found, "payment", "payments")),
