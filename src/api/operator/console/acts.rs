@@ -1,4 +1,4 @@
-//! The acts of the console's forms. One table holds every act with its confirmation, so neither exists without the other.
+//! The acts of the console's forms. One table holds every act with its confirmation; [`run`] performs them.
 
 use std::collections::HashMap;
 
@@ -16,52 +16,37 @@ use crate::flows::sale::unknown;
 
 pub(super) type Fields = HashMap<String, String>;
 
-/// The acts: name in the path, and confirmation.
-const ACTS: [(&str, &str); 23] = [
-    ("pause", "Sales are paused."),
-    ("resume", "Sales resumed."),
-    ("reconcile", "The settlement was looked up."),
-    ("check", "That day was checked against the chain."),
-    (
-        "reload",
-        "The configuration was reloaded: settings that need no restart are in force.",
-    ),
-    ("set-setting", "The setting is changed and in force."),
-    (
-        "unset-setting",
-        "The setting has the value of the configuration again.",
-    ),
-    ("purge-report", "The report is deleted."),
-    (
-        "approve-report",
-        "The report is listed among the public reports.",
-    ),
-    (
-        "unlist-report",
-        "The report is no longer listed among the public reports.",
-    ),
-    ("retry-mail", "The e-mail is being retried."),
-    ("delete-mail", "The e-mail is deleted."),
-    ("forget", "All data about that address is deleted."),
-    ("move-lead", "The lead is changed."),
-    ("delete-lead", "The lead is deleted."),
-    (
-        "attach-order",
-        "The order is attached and will be fulfilled.",
-    ),
-    ("refulfil-order", "Fulfilment will be retried."),
-    ("resend-order", "The e-mail will be sent again."),
-    ("refund-order", "The refund is recorded."),
-    ("delete-order", "The order is deleted."),
-    (
-        "try-mail",
-        "The mail server accepted the e-mail. Check that it arrives.",
-    ),
-    ("try-notice", "The webhook accepted a test notice."),
-    (
-        "try-facilitator",
-        "The facilitator answers and supports our payments.",
-    ),
+/// Performed by its button.
+const AT_ONCE: bool = false;
+/// What cannot be undone requires the checkbox, with or without script.
+const CHECKBOX: bool = true;
+
+/// The acts: name in the path, what they require, and confirmation.
+#[rustfmt::skip]
+const ACTS: [(&str, bool, &str); 23] = [
+    ("pause", CHECKBOX, "Sales are paused."),
+    ("resume", AT_ONCE, "Sales resumed."),
+    ("reconcile", AT_ONCE, "The settlement was looked up."),
+    ("check", AT_ONCE, "That day was checked against the chain."),
+    ("reload", AT_ONCE, "The configuration was reloaded: settings that need no restart are in force."),
+    ("set-setting", AT_ONCE, "The setting is changed and in force."),
+    ("unset-setting", AT_ONCE, "The setting has the value of the configuration again."),
+    ("purge-report", CHECKBOX, "The report is deleted."),
+    ("approve-report", AT_ONCE, "The report is listed among the public reports."),
+    ("unlist-report", AT_ONCE, "The report is no longer listed among the public reports."),
+    ("retry-mail", AT_ONCE, "The e-mail is being retried."),
+    ("delete-mail", CHECKBOX, "The e-mail is deleted."),
+    ("forget", CHECKBOX, "All data about that address is deleted."),
+    ("move-lead", AT_ONCE, "The lead is changed."),
+    ("delete-lead", CHECKBOX, "The lead is deleted."),
+    ("attach-order", CHECKBOX, "The order is attached and will be fulfilled."),
+    ("refulfil-order", AT_ONCE, "Fulfilment will be retried."),
+    ("resend-order", AT_ONCE, "The e-mail will be sent again."),
+    ("refund-order", CHECKBOX, "The refund is recorded."),
+    ("delete-order", CHECKBOX, "The order is deleted."),
+    ("try-mail", AT_ONCE, "The mail server accepted the e-mail. Check that it arrives."),
+    ("try-notice", AT_ONCE, "The webhook accepted a test notice."),
+    ("try-facilitator", AT_ONCE, "The facilitator answers and supports our payments."),
 ];
 
 const WRITTEN_TO_FOLDER: &str =
@@ -72,26 +57,18 @@ pub(super) fn confirmation(app: &App, name: &str) -> Option<&'static str> {
     if name == "try-mail" && app.mail_folder().is_some() {
         return Some(WRITTEN_TO_FOLDER);
     }
-    ACTS.iter()
-        .find(|(act, _)| *act == name)
-        .map(|(_, said)| *said)
+    let act = ACTS.iter().find(|(act, ..)| *act == name);
+    act.map(|(.., confirmation)| *confirmation)
 }
 
-/// Acts that cannot be undone require the checkbox, with or without script.
-const CONFIRMED: [&str; 8] = [
-    "pause",
-    "attach-order",
-    "purge-report",
-    "delete-mail",
-    "forget",
-    "delete-lead",
-    "refund-order",
-    "delete-order",
-];
+fn requires_checkbox(name: &str) -> bool {
+    let mut acts = ACTS.iter();
+    acts.any(|(act, requires, _)| *act == name && *requires == CHECKBOX)
+}
 
 pub(super) async fn run(app: &Shared, name: &str, fields: &Fields) -> Result<(), Refusal> {
     let field = |name: &str| fields.get(name).map(|text| text.trim()).unwrap_or_default();
-    if CONFIRMED.contains(&name) && field("confirm") != "yes" {
+    if requires_checkbox(name) && field("confirm") != "yes" {
         return Err(Refusal::new(
             Code::InvalidRequest,
             "Tick the checkbox to confirm: this cannot be undone.",
