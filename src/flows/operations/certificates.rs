@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::app::{App, Shared};
 use crate::config::{CertificateSource, Lab, Tls};
 use crate::domain::certificate::{Certificate, retry_at};
+use crate::domain::closed_set::closed_set;
 use crate::domain::time::UnixSeconds;
 use crate::outside::acme::{
     AcmeError, Authority, ChallengeKind, Issued, PRODUCTION, Progress, Proof,
@@ -370,17 +371,26 @@ pub fn expires_in(app: &App) -> Option<u64> {
 /// The certificate ends within this time, and should have been renewed long before.
 pub const WARN_SECONDS: u64 = 14 * 24 * 3600;
 
-/// Whether the certificate is in order: `ok`, `expiring`, `expired` or `missing`.
-pub fn status(app: &App) -> &'static str {
+closed_set! {
+    /// Whether the certificate is in order.
+    pub enum CertificateStatus {
+        Good = "ok",
+        Expiring = "expiring",
+        Expired = "expired",
+        Missing = "missing",
+    }
+}
+
+pub fn status(app: &App) -> CertificateStatus {
     let health = app.health.tls();
     let Some(certificate) = health.certificate else {
-        return "missing";
+        return CertificateStatus::Missing;
     };
     let lifetime = certificate.not_after.since(certificate.not_before);
     match certificate.not_after.since(app.now()) {
-        0 => "expired",
+        0 => CertificateStatus::Expired,
         // A certificate may live for less than that from the beginning.
-        left if left < WARN_SECONDS.min(lifetime / 6) => "expiring",
-        _ => "ok",
+        left if left < WARN_SECONDS.min(lifetime / 6) => CertificateStatus::Expiring,
+        _ => CertificateStatus::Good,
     }
 }

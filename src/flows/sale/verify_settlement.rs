@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use crate::app::Shared;
 use crate::config::VerifySettlement;
+use crate::domain::closed_set::closed_set;
 use crate::domain::evm::{Network, TransactionHash};
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{Event, Payment, State};
@@ -56,11 +57,20 @@ const WAIT_MIN: Duration = Duration::from_secs(2);
 /// Sales that may wait for the chain concurrently. Further ones count as unknown.
 const WAITING_MAX: usize = 4096;
 
+closed_set! {
+    /// How reported settlements compare with the chain.
+    pub enum Comparison {
+        NotConfigured = "not_configured",
+        Good = "ok",
+        Behind = "behind",
+        Contradicted = "contradicted",
+    }
+}
+
 /// The status of reported settlements, for /health.
 #[derive(Clone, Debug)]
 pub struct SettlementStatus {
-    /// not_configured, ok, behind or contradicted.
-    pub status: &'static str,
+    pub status: Comparison,
     pub summary: SettlementSummary,
     /// Why the last lookup failed.
     pub trouble: Option<String>,
@@ -69,7 +79,7 @@ pub struct SettlementStatus {
 
 impl SettlementStatus {
     pub fn is_good(&self) -> bool {
-        matches!(self.status, "not_configured" | "ok")
+        matches!(self.status, Comparison::NotConfigured | Comparison::Good)
     }
 }
 
@@ -402,15 +412,15 @@ pub fn status(app: &Shared) -> SettlementStatus {
     let summary = found.summary;
     let age = |reported_at| app.now().since(UnixSeconds(reported_at));
     let status = match () {
-        () if chain(app).is_none() => "not_configured",
-        () if summary.missing_lately > 0 => "contradicted",
+        () if chain(app).is_none() => Comparison::NotConfigured,
+        () if summary.missing_lately > 0 => Comparison::Contradicted,
         () if summary
             .oldest_reported_at
             .is_some_and(|at| age(at) > BEHIND_SECONDS) =>
         {
-            "behind"
+            Comparison::Behind
         }
-        () => "ok",
+        () => Comparison::Good,
     };
     SettlementStatus {
         status,

@@ -6,7 +6,7 @@ use crate::domain::availability::Obstacle;
 use crate::domain::lead::LeadStatus;
 use crate::flows::operations::{certificates, health};
 use crate::flows::quotes::availability;
-use crate::flows::sale::verify_settlement;
+use crate::flows::sale::verify_settlement::{self, Comparison};
 use crate::store::{Snapshot, StoreError, Unpaid};
 
 /// The public gauges, and those for the operator: stored bytes grow with sales, and free space would help an attacker.
@@ -79,7 +79,7 @@ pub(super) fn now(text: &mut Exposition, app: &Shared, operator: bool) {
         ));
     }
     let settlements = verify_settlement::status(app);
-    if settlements.status != "not_configured" {
+    if settlements.status != Comparison::NotConfigured {
         gauges.push((
             "settlements_confirmed",
             "1 while the chain confirms reported settlements; 0 for a day after it contradicts one, and while it cannot confirm one.",

@@ -8,7 +8,7 @@ use crate::domain::amount::Amount;
 use crate::domain::availability::Availability;
 use crate::domain::margin::GasPrice;
 use crate::domain::time::UnixSeconds;
-use crate::flows::operations::certificates;
+use crate::flows::operations::certificates::{self, CertificateStatus};
 use crate::flows::quotes::availability;
 use crate::flows::sale::verify_settlement;
 use crate::http::{Call, Peer, Reply};
@@ -47,7 +47,9 @@ pub async fn health(app: Shared, call: Call) -> Reply {
         () if store_down => "down",
         () if !availability.is_complete() || gas_status == "down" => "degraded",
         () if !settlements.is_good() => "degraded",
-        () if app.config.tls.is_some() && certificates::status(&app) != "ok" => "degraded",
+        () if app.config.tls.is_some() && certificates::status(&app) != CertificateStatus::Good => {
+            "degraded"
+        }
         () => "ok",
     };
     let mut body = json!({

@@ -11,7 +11,7 @@ use crate::domain::figures::size;
 use crate::domain::mail::{ADDRESS_CHARACTERS_MAX, MailState};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::{UnixSeconds, span};
-use crate::flows::operations::certificates;
+use crate::flows::operations::certificates::{self, CertificateStatus};
 use crate::flows::operations::overrides::LiveKind;
 use crate::flows::quotes::availability;
 use crate::http::Call;
@@ -287,10 +287,12 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
     };
     let tls = match (certificates::expires_in(app), certificates::status(app)) {
         (None, _) => tag("by the reverse proxy", Tone::Plain),
-        (Some(seconds), "ok") => tag(&format!("{} left", span(seconds)), Tone::Good),
+        (Some(seconds), CertificateStatus::Good) => {
+            tag(&format!("{} left", span(seconds)), Tone::Good)
+        }
         (Some(_), status) => match health.tls().trouble {
             Some(trouble) => tag(&format!("{status}: {trouble}"), Tone::Bad),
-            None => tag(status, Tone::Bad),
+            None => tag(status.name(), Tone::Bad),
         },
     };
     let bytes = |count: u64| Cell::Text(size(count));
