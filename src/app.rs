@@ -1,6 +1,6 @@
 //! The state that all handlers share: configuration, store, upstreams, offers, sales in progress, metrics.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::net::IpAddr;
 use std::path::Path;
@@ -14,6 +14,7 @@ use url::Url;
 use crate::config::{self, Config, ConfigError, FacilitatorAt, FacilitatorAuth};
 use crate::domain::bundle::Bundle;
 use crate::domain::endpoint::Endpoint;
+use crate::domain::keys::MailKey;
 use crate::domain::rate::{RateClass, Standing};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
@@ -46,8 +47,6 @@ use crate::state::health::Health;
 use crate::state::in_flight::InFlight;
 use crate::state::markdown_alternates::Alternates;
 use crate::state::offers::{Offers, Terms};
-use crate::state::order_workers::OrderWorkers;
-use crate::state::outbox::Outbox;
 use crate::state::refusals::Refusals;
 use crate::state::sample::SamplePage;
 use crate::state::sellable_pages::SellablePages;
@@ -88,9 +87,10 @@ pub struct App {
     pub signer: Option<Signer>,
     pub offers: Offers,
     pub in_flight: Arc<InFlight>,
-    pub outbox: Outbox,
-    /// The orders that are worked on.
-    pub order_workers: OrderWorkers,
+    /// The mails that are being sent.
+    pub mails_under_way: Mutex<HashSet<MailKey>>,
+    /// Places for orders that are worked on.
+    pub order_places: ConcurrencyLimit,
     pub sample: SamplePage,
     pub sellable_pages: SellablePages,
     pub limits: Limits,
@@ -125,6 +125,8 @@ pub struct App {
     pub started: Instant,
 }
 
+/// Orders that are worked on at the same time.
+const ORDERS_MAX: usize = 2;
 /// Longest wait for a place to fetch; then the service is at its limits.
 const FETCH_WAIT_MAX: Duration = Duration::from_secs(5);
 /// Pages that one payer may have fetched at the same time.
@@ -211,8 +213,8 @@ impl App {
             signer,
             offers,
             in_flight: Arc::default(),
-            outbox: Outbox::default(),
-            order_workers: OrderWorkers::default(),
+            mails_under_way: Mutex::default(),
+            order_places: ConcurrencyLimit::new(ORDERS_MAX, Duration::ZERO),
             sample,
             sellable_pages: SellablePages::default(),
             limits,

@@ -6,8 +6,6 @@ pub mod health;
 pub mod in_flight;
 pub mod markdown_alternates;
 pub mod offers;
-pub mod order_workers;
-pub mod outbox;
 pub mod page;
 pub mod refusals;
 pub mod sample;

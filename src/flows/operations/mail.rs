@@ -7,6 +7,7 @@ use crate::domain::mail::MailState;
 use crate::domain::time::UnixSeconds;
 use crate::outside::mailer::{Attachment, MAILS_MAX, MailError, Message};
 use crate::store::{Due, Mail, MailOutcome, StoreError};
+use crate::sync::lock;
 
 /// Exclusive right to send one e-mail.
 struct SendPermit {
@@ -17,7 +18,7 @@ struct SendPermit {
 impl SendPermit {
     /// `None` if it is being sent already, or the limit is reached.
     fn take(app: &Shared, key: MailKey) -> Option<SendPermit> {
-        let mut under_way = app.outbox.lock();
+        let mut under_way = lock(&app.mails_under_way);
         let is_free = under_way.len() < MAILS_MAX && under_way.insert(key);
         is_free.then(|| SendPermit {
             app: app.clone(),
@@ -28,7 +29,7 @@ impl SendPermit {
 
 impl Drop for SendPermit {
     fn drop(&mut self) {
-        self.app.outbox.lock().remove(&self.key);
+        lock(&self.app.mails_under_way).remove(&self.key);
     }
 }
 

@@ -7,13 +7,12 @@ mod sources;
 
 use std::fmt;
 
-use tokio::sync::OwnedSemaphorePermit;
-
 use crate::app::Shared;
 use crate::domain::ids::OrderId;
 use crate::domain::order::{Order, OrderEvent, OrderState};
 use crate::domain::time::UnixSeconds;
 use crate::flows::orders::order_emails::OrderEmails;
+use crate::outside::call::Place;
 use crate::store::{Due, StoreError, Tables};
 
 /// Attempts before the order fails.
@@ -56,8 +55,8 @@ enum AttemptOutcome {
 /// Starts due orders up to the concurrency limit; the rest stays due.
 pub async fn work_off(app: &Shared, rows: Vec<Due>) -> Result<(), StoreError> {
     for due in rows {
-        let place = app.order_workers.places.clone().try_acquire_owned();
-        let (Ok(place), false) = (place, app.health.is_stopping()) else {
+        let place = app.order_places.try_enter();
+        let (Some(place), false) = (place, app.health.is_stopping()) else {
             return Ok(());
         };
         if let Some(job) = lease(app, due).await? {
@@ -144,7 +143,7 @@ fn attempts(order: &Order) -> u32 {
     }
 }
 
-async fn run(job: Job, place: OwnedSemaphorePermit) {
+async fn run(job: Job, place: Place) {
     let ended = job.work().await;
     drop(place);
     match ended {
