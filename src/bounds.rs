@@ -9,7 +9,7 @@ pub struct BoundedState {
     /// What is held.
     pub what: &'static str,
     /// Where it is held.
-    pub place: Place,
+    pub location: Location,
     /// Every bound that limits it.
     pub bounds: &'static [Bound],
     /// What happens at the bound.
@@ -22,7 +22,7 @@ pub struct BoundedState {
 
 /// Where something is held.
 #[derive(Clone, Copy, Debug)]
-pub enum Place {
+pub enum Location {
     /// In these tables of the data file.
     Tables(&'static [&'static str]),
     Memory,
@@ -44,7 +44,7 @@ pub enum Bound {
 }
 
 use Bound::{Constant, Derived, Setting};
-use Place::{Calls, Connections, Memory, Tables};
+use Location::{Calls, Connections, Memory, Tables};
 
 /// Tables of the data file that strangers cannot make grow, each with the reason.
 pub const NOT_BY_STRANGERS: &[(&str, &str)] = &[
@@ -115,7 +115,7 @@ pub const BOUNDS: &[BoundedState] = &[
     // Records of the data file.
     BoundedState {
         what: "Quotes for pages and reports, and their tombstones",
-        place: Tables(&["quotes-1"]),
+        location: Tables(&["quotes-1"]),
         bounds: &[Setting("limits.unpaid_records_mib"), Setting("limits.free_disk_mib_min")],
         at_bound: "The oldest leave. From twice the floor of free disk on the bound falls, to nothing at the floor: then a quote is answered and not kept, and POST /v1/quotes gets 503.",
         enforced: &["src/store/quotes.rs::put_quote", "src/store/disk_space.rs::allowed", "src/flows/quotes/quote.rs::quote"],
@@ -126,7 +126,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Quotes for bundles that nobody has paid for, and their tombstones",
-        place: Tables(&["bundle-quotes-1"]),
+        location: Tables(&["bundle-quotes-1"]),
         bounds: &[Setting("limits.unpaid_records_mib"), Setting("limits.free_disk_mib_min")],
         at_bound: "The oldest unpaid leave. The bound falls with the free disk; without room a quote for a bundle gets 503. A payment for one that has left is set aside as needs_review.",
         enforced: &["src/store/quotes.rs::put_quote_row", "src/flows/quotes/bundles.rs::quote"],
@@ -136,7 +136,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Requests and messages with a contact",
-        place: Tables(&["leads-1", "leads-by-contact-1", "leads-by-form-1"]),
+        location: Tables(&["leads-1", "leads-by-contact-1", "leads-by-form-1"]),
         bounds: &[Setting("limits.unpaid_records_mib"), Setting("bundles.leads_max"), Setting("limits.leads_per_minute")],
         at_bound: "503, nothing is kept: what was acknowledged is never lost. The operator deletes some.",
         enforced: &["src/store/unpaid.rs::admits_lead", "src/flows/orders/leads.rs::receive"],
@@ -144,7 +144,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Requests without a contact, of those who went to a payment link",
-        place: Tables(&["leads-1", "leads-by-form-1", "anonymous-leads-1"]),
+        location: Tables(&["leads-1", "leads-by-form-1", "anonymous-leads-1"]),
         bounds: &[Setting("limits.unpaid_records_mib"), Setting("bundles.leads_max"), Setting("limits.leads_per_minute")],
         at_bound: "The oldest leave. A payment for one that has left is set aside as needs_review.",
         enforced: &["src/store/unpaid.rs::admits_lead", "src/store/leads.rs::evict_anonymous_lead"],
@@ -152,7 +152,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Notices of new requests that are to be sent to the operator",
-        place: Tables(&["notices-1"]),
+        location: Tables(&["notices-1"]),
         bounds: &[Derived("one for each request; it goes with the request, and after three tries")],
         at_bound: "The notice is given up; the request stays.",
         enforced: &["src/flows/orders/lead_webhook.rs::begin", "src/store/leads.rs::delete_lead"],
@@ -160,7 +160,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Events of the payment provider, signed by it",
-        place: Tables(&["provider-events-1"]),
+        location: Tables(&["provider-events-1"]),
         bounds: &[Setting("limits.unpaid_records_mib"), Constant("src/store/orders.rs::EVENT_SECONDS"), Constant("src/flows/orders.rs::RAW_BYTES_MAX")],
         at_bound: "The oldest leave; an event that is repeated after that changes no order.",
         enforced: &["src/store/orders.rs::put_provider_event"],
@@ -168,7 +168,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Orders whose payment is awaited or has failed",
-        place: Tables(&["orders-1", "orders-by-session-1", "orders-by-email-1"]),
+        location: Tables(&["orders-1", "orders-by-session-1", "orders-by-email-1"]),
         bounds: &[Setting("limits.unpaid_records_mib")],
         at_bound: "The oldest are deleted; if the payment arrives later, the provider's event creates the order again.",
         enforced: &["src/store/orders.rs::put_order", "src/store/orders.rs::evict_unpaid_orders"],
@@ -176,7 +176,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Mails that lead back to an order, asked for by the one who knows its e-mail address and a source",
-        place: Tables(&["outbox-1"]),
+        location: Tables(&["outbox-1"]),
         bounds: &[Constant("src/flows/orders/order_emails.rs::RECOVERY_PAUSE_SECONDS"), Constant("src/store/outbox.rs::RECOVERY_SECONDS"), Setting("limits.recoveries_per_minute")],
         at_bound: "One mail for each paid order and pause, kept for a day; nothing is written to anyone without an order.",
         enforced: &["src/flows/orders/order_emails.rs::recovered", "src/store/outbox.rs::due"],
@@ -185,7 +185,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Mails about payments that have failed, and about orders that failed or were refunded",
-        place: Tables(&["outbox-1"]),
+        location: Tables(&["outbox-1"]),
         bounds: &[Derived("one of each kind for an order, and one for each further try of the operator's; 30 days from when it was sent")],
         at_bound: "None is written twice.",
         enforced: &["src/flows/orders/order_emails.rs::payment_failed", "src/flows/orders/order_emails.rs::failed",
@@ -194,7 +194,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Payments that are held by a retry credit, and what is left of those that were let go, have failed or got the goods of an earlier one; credits and identifiers",
-        place: Tables(&["open-payments-1", "ended-payments-1", "payment-places-1", "credits-1", "identifiers-1"]),
+        location: Tables(&["open-payments-1", "ended-payments-1", "payment-places-1", "credits-1", "identifiers-1"]),
         bounds: &[Constant("src/state/in_flight/unfinished.rs::HELD_OF_PAYER_MAX"), Constant("src/state/in_flight/unfinished.rs::HELD_MAX"), Constant("src/flows/sale/payments.rs::RELEASED_SECONDS"), Constant("src/flows/sale/recall.rs::ANSWERED_MAX"), Setting("limits.sales_per_minute")],
         at_bound: "A payer's further payments are refused with 429 and not used; beyond the sum of all, an outage gives no credit, and the payment is not used. A payment that was let go or has failed keeps its key and state, and is forgotten a week after its authorization has ended. So many payments under one identifier get an answer that was received; further ones are refused and not used.",
         enforced: &["src/state/in_flight/unfinished.rs::HELD_OF_PAYER_MAX", "src/flows/sale/payments.rs::forgotten_at"],
@@ -204,7 +204,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Settlements whose outcome is unknown, and those that were given up",
-        place: Tables(&["abandoned-settlements-1"]),
+        location: Tables(&["abandoned-settlements-1"]),
         bounds: &[Constant("src/state/unknown.rs::UNKNOWN_OF_PAYER_MAX"), Constant("src/flows/sale/unknown.rs::ABANDON_SECONDS"), Constant("src/flows/sale/unknown.rs::LAST_PERIOD_SECONDS"), Setting("limits.unsettled_mib")],
         at_bound: "Further payments of the payer are not taken. After a day the background gives up, and the answer is dropped; the operator ends the record.",
         enforced: &["src/state/unknown.rs::UNKNOWN_OF_PAYER_MAX", "src/flows/sale/unknown.rs::drop_answer"],
@@ -213,7 +213,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Goods of sales that are not settled: pages, answers, reports with their sources",
-        place: Tables(&["sale-goods-1", "blob-holds-2", "blobs-1", "blob-keep-1", "reports-1", "reports-of-payments-1"]),
+        location: Tables(&["sale-goods-1", "blob-holds-2", "blobs-1", "blob-keep-1", "reports-1", "reports-of-payments-1"]),
         bounds: &[Setting("limits.unsettled_mib")],
         at_bound: "503, not charged. The goods of a sale that fails leave at once.",
         enforced: &["src/store/goods.rs::hold_goods", "src/store/goods.rs::drop_goods"],
@@ -224,7 +224,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "What is due when, for the records above",
-        place: Tables(&["due-1"]),
+        location: Tables(&["due-1"]),
         bounds: &[Derived("one row for each record and blob")],
         at_bound: "A row goes with what it is of.",
         enforced: &["src/store/blobs.rs::set_keep", "src/store/quotes.rs::sweep_quote"],
@@ -232,7 +232,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "The data file on its disk",
-        place: Tables(&[]),
+        location: Tables(&[]),
         bounds: &[Setting("limits.free_disk_mib_min"), Constant("src/app.rs::WRITE_ROOM_BYTES")],
         at_bound: "From twice the floor on unpaid records and cached pages leave; at the floor sales get 503 before a payment is looked at; below 4 MiB nothing is written.",
         enforced: &["src/store/disk_space.rs::allowed", "src/store/unpaid.rs::trim", "src/state/health.rs::check_can_sell"],
@@ -244,7 +244,7 @@ pub const BOUNDS: &[BoundedState] = &[
     // Connections and what is on them.
     BoundedState {
         what: "Connections",
-        place: Connections,
+        location: Connections,
         bounds: &[Setting("limits.connections_max"), Setting("limits.connections_of_client_max")],
         at_bound: "A client beyond its share gets 429 and is closed. Beyond all places the connection that has waited longest for a request is closed; where all have one in progress, new ones wait in the backlog.",
         enforced: &["src/http/server.rs::place", "src/http/connection_limit.rs::join", "src/http/idle.rs::Idle"],
@@ -255,7 +255,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "TLS handshakes in progress",
-        place: Connections,
+        location: Connections,
         bounds: &[Constant("src/http/tls.rs::HANDSHAKE_BYTES_MAX"), Constant("src/http/tls.rs::HANDSHAKE_TIME_MAX"), Setting("limits.connections_of_client_max")],
         at_bound: "The connection is closed. It counts among its client's from the accept, and is the first to go where there is no place.",
         enforced: &["src/http/tls.rs::HANDSHAKE_BYTES_MAX", "src/http/tls.rs::HANDSHAKE_TIME_MAX"],
@@ -263,7 +263,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Heads of requests, and idle connections",
-        place: Connections,
+        location: Connections,
         bounds: &[Constant("src/http/server.rs::HEAD_BYTES_HARD_MAX"), Constant("src/appliance.rs::HEADER_BYTES_MAX"), Setting("limits.header_seconds_max")],
         at_bound: "431 or 414; after the time the connection is closed.",
         enforced: &["src/http/server.rs::HEAD_BYTES_HARD_MAX", "src/appliance.rs::HEADER_BYTES_MAX"],
@@ -272,7 +272,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Bodies of requests, from their first byte until their request is answered",
-        place: Memory,
+        location: Memory,
         bounds: &[Setting("limits.request_bodies_mib"), Constant("src/http/bodies.rs::LARGE_BODIES_MAX"), Constant("src/http/bodies.rs::UNCOUNTED_BYTES"), Constant("src/appliance.rs::BODY_BYTES_MAX"), Constant("src/routes.rs::EVENT_BYTES_MAX"), Setting("limits.body_seconds_max")],
         at_bound: "The oldest incomplete body is let go, or the new one gets 503; 413 beyond the length, 408 after the time.",
         enforced: &["src/http/bodies.rs::Bodies", "src/http/request_body.rs::collect"],
@@ -281,7 +281,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "What a refused client still sends",
-        place: Connections,
+        location: Connections,
         bounds: &[Constant("src/http/lingering_close.rs::BYTES_MAX"), Constant("src/http/lingering_close.rs::TIME_MAX")],
         at_bound: "The connection is closed.",
         enforced: &["src/http/lingering_close.rs::BYTES_MAX"],
@@ -289,7 +289,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Answers that wait to be read",
-        place: Memory,
+        location: Memory,
         bounds: &[Constant("src/http/response_budget.rs::UNREAD_BYTES_MAX"), Setting("limits.write_stall_seconds_max")],
         at_bound: "The slowest readers are let go once they had their time.",
         enforced: &["src/http/response_budget.rs::UNREAD_BYTES_MAX", "src/http/write_timeout.rs::poll_write"],
@@ -298,7 +298,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Answers that wait for room among those",
-        place: Memory,
+        location: Memory,
         bounds: &[Constant("src/http/response_budget.rs::QUEUED_BYTES_MAX"), Constant("src/http/response_budget.rs::WAIT_MAX")],
         at_bound: "503 at once.",
         enforced: &["src/http/response_budget.rs::QUEUED_BYTES_MAX"],
@@ -308,7 +308,7 @@ pub const BOUNDS: &[BoundedState] = &[
     // Counters and caches in memory.
     BoundedState {
         what: "Used nonces of payers who sign in to read their purchases",
-        place: Memory,
+        location: Memory,
         bounds: &[Constant("src/state/sign_in_nonces.rs::USED_MAX"), Constant("src/x402/sign_in.rs::AGE_SECONDS_MAX"), Setting("limits.quotes_per_minute")],
         at_bound: "503 until the oldest have expired: none is forgotten before. A nonce that nobody has signed takes no place.",
         enforced: &["src/state/sign_in_nonces.rs::spend"],
@@ -316,7 +316,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Rate limits by client",
-        place: Memory,
+        location: Memory,
         bounds: &[Setting("limits.clients_max")],
         at_bound: "Further clients share one limit until others have been idle for a minute.",
         enforced: &["src/limits.rs::take"],
@@ -324,7 +324,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Rate limits by the domain that a quote is for",
-        place: Memory,
+        location: Memory,
         bounds: &[Setting("limits.clients_max"), Setting("limits.quotes_of_domain_per_minute")],
         at_bound: "429; further domains share one limit.",
         enforced: &["src/limits.rs::admit_domain"],
@@ -332,7 +332,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Pages that were fetched for free previews today, by client",
-        place: Memory,
+        location: Memory,
         bounds: &[Setting("limits.free_fetches_per_day"), Setting("limits.free_fetches_of_client_per_day")],
         at_bound: "429; cached pages are still shown. The count restarts each day.",
         enforced: &["src/state/free_fetches.rs::take"],
@@ -340,7 +340,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Answers of DNS",
-        place: Memory,
+        location: Memory,
         bounds: &[Constant("src/outside/network.rs::names_max")],
         at_bound: "The oldest are forgotten.",
         enforced: &["src/outside/network.rs::names_max"],
@@ -348,7 +348,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "robots.txt of sites",
-        place: Memory,
+        location: Memory,
         bounds: &[Constant("src/outside/robots.rs::SITES_MAX"), Constant("src/outside/robots.rs::BYTES_MAX")],
         at_bound: "What is too old is forgotten, then the older half.",
         enforced: &["src/outside/robots.rs::make_room"],
@@ -356,7 +356,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Sales under way, by payload",
-        place: Memory,
+        location: Memory,
         bounds: &[Constant("src/state/in_flight/payloads.rs::PAYLOADS_OF_CLIENT_MAX"), Setting("limits.connections_max")],
         at_bound: "429; the payment is not used.",
         enforced: &["src/state/in_flight/payloads.rs::join"],
@@ -364,7 +364,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Requests that wait for the outcome of an identical one",
-        place: Memory,
+        location: Memory,
         bounds: &[Constant("src/state/in_flight/payloads.rs::WAITING_MAX")],
         at_bound: "409 at once; 503 with settlement_unknown where the payment may be charged already.",
         enforced: &["src/state/in_flight/payloads.rs::join"],
@@ -373,7 +373,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Sales that wait for their payer's turn",
-        place: Memory,
+        location: Memory,
         bounds: &[Constant("src/state/in_flight.rs::SALES_OF_PAYER_MAX"), Constant("src/state/in_flight.rs::SALE_WAIT_MAX")],
         at_bound: "503 after the wait; the payment is not used.",
         enforced: &["src/state/in_flight.rs::queue"],
@@ -381,7 +381,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Payers whose settlements have failed",
-        place: Memory,
+        location: Memory,
         bounds: &[Constant("src/state/in_flight/payers.rs::FAILING_PAYERS_MAX"), Constant("src/state/in_flight/payers.rs::FAILURE_SECONDS")],
         at_bound: "The oldest failure is forgotten.",
         enforced: &["src/state/in_flight/payers.rs::note_end"],
@@ -389,7 +389,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "The index of payments that are held, unknown, owed or under way, and of answers that were sent",
-        place: Memory,
+        location: Memory,
         bounds: &[Derived("one entry for each such payment on record"), Derived("what is owed has been paid for")],
         at_bound: "An entry goes when its payment settles, fails or is let go.",
         enforced: &["src/state/in_flight/unfinished.rs::note"],
@@ -397,7 +397,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Who has calls to an upstream under way, by payer and by domain, and who waits for a place",
-        place: Memory,
+        location: Memory,
         bounds: &[Constant("src/outside/call.rs::HOLDERS_MAX"), Constant("src/outside/call.rs::WAITERS_OF_HOLDER_MAX"), Constant("src/outside/call.rs::WAITERS_OF_PLACE_MAX")],
         at_bound: "Those without a call are cleared away; one more is refused at once.",
         enforced: &["src/outside/call.rs::place"],
@@ -406,7 +406,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Sessions of MCP and of the operator's console",
-        place: Memory,
+        location: Memory,
         bounds: &[Derived("none is kept: MCP has no sessions here, and a cookie proves itself")],
         at_bound: "Nothing to fill.",
         enforced: &["src/signing/session.rs::Sessions", "src/api/directory/mcp/mod.rs::post"],
@@ -414,7 +414,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Warnings and errors for the console, and the log's buffer",
-        place: Memory,
+        location: Memory,
         bounds: &[Constant("src/log.rs::TROUBLES_MAX"), Constant("src/log.rs::TROUBLE_BYTES_MAX"), Constant("src/log.rs::BUFFER_BYTES_MAX")],
         at_bound: "The oldest leave.",
         enforced: &["src/log.rs::TROUBLES_MAX"],
@@ -423,7 +423,7 @@ pub const BOUNDS: &[BoundedState] = &[
 
     BoundedState {
         what: "The last refusals of requests that carried a payment, for the operator",
-        place: Memory,
+        location: Memory,
         bounds: &[Constant("src/state/refusals.rs::REFUSALS_MAX"), Constant("src/flows/sale/refusals.rs::REASON_CHARACTERS_MAX")],
         at_bound: "The oldest leave.",
         enforced: &["src/state/refusals.rs::REFUSALS_MAX"],
@@ -433,7 +433,7 @@ pub const BOUNDS: &[BoundedState] = &[
     // Work and calls under way.
     BoundedState {
         what: "Large pages, reports and answers that are being made",
-        place: Memory,
+        location: Memory,
         bounds: &[Setting("limits.work_memory_mib"), Constant("src/outside/memory.rs::UNCOUNTED_BYTES"), Constant("src/flows/content.rs::MEMORY_WAIT_MAX")],
         at_bound: "They wait; then 503, not charged.",
         enforced: &["src/outside/memory.rs::resize"],
@@ -442,7 +442,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "The sources of one purchase, and the answer that several pages make",
-        place: Memory,
+        location: Memory,
         bounds: &[Constant("src/flows/content/several.rs::AT_ONCE"), Constant("src/flows/content/several.rs::WORK_MAX"), Constant("src/flows/content/several.rs::SOURCES_BYTES_MAX"), Constant("src/flows/content/bundle.rs::TEXTS_BYTES_MAX"), Constant("src/domain/level.rs::PAGES_MAX"), Constant("src/domain/bundle.rs::SOURCES_MAX"), Constant("src/domain/check.rs::SOURCES_MAX"), Setting("limits.work_memory_mib")],
         at_bound: "Four are read at once; what is not read within 90 seconds, or finds no memory, is not read. A page of which a part is sold is let go where only the part fits, and what does not fit is not read. The sale is then refused or 503, not charged.",
         enforced: &["src/flows/content/several.rs::read_all", "src/flows/content/several.rs::fits", "src/flows/sale/deliver.rs::several_pages"],
@@ -454,7 +454,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Pages that are fetched and converted, and those who wait for a place",
-        place: Calls,
+        location: Calls,
         bounds: &[Constant("src/markdown/kinds/zip.rs::PARTS_MAX"), Constant("src/markdown/kinds/zip.rs::PART_BYTES_MAX"), Constant("src/markdown/kinds/zip.rs::UNPACKED_BYTES_MAX"), Constant("src/markdown/kinds/inflate.rs::PACKED_FREE_BYTES"), Constant("src/markdown/kinds/xml.rs::DEPTH_MAX"), Constant("src/markdown/kinds/xlsx.rs::LOOKED_BYTES_MAX"), Constant("src/markdown/kinds/pdf/file.rs::WORK_BYTES_MAX"), Constant("src/outside/web/dial.rs::EMPTY_BYTES_MAX"), Setting("fetch.at_once_max"), Constant("src/app.rs::FETCHES_OF_PAYER_MAX"), Constant("src/app.rs::FETCHES_OF_DOMAIN_MAX"), Constant("src/app.rs::FETCH_WAIT_MAX")],
         at_bound: "503 with a retry credit after the wait; waiters are verified payments, bounded by their payers' turns.",
         enforced: &["src/flows/content/source/fetch.rs::fetch_in_turn", "src/outside/call.rs::run"],
@@ -462,7 +462,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "The work on one page or document of any kind: reading, selection, checks and writing",
-        place: Calls,
+        location: Calls,
         bounds: &[Constant("src/markdown/work.rs::WORK_TIME_MAX"), Constant("src/markdown/mod.rs::PAGE_BYTES_MAX"), Derived("the time that the conversion's own thread computes, so that a busy machine refuses nothing; the slowest of 600 pages made to cost time takes a twentieth of it")],
         at_bound: "The page is refused as too complex (content_too_large) and not charged. A conversion that computes for more than 5 seconds is logged as a warning.",
         enforced: &["src/markdown/work.rs::look", "src/outside/web.rs::fetch", "src/outside/web/conversion.rs::SLOW"],
@@ -470,7 +470,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Pages that are opened in the browser, and those that wait for a place",
-        place: Calls,
+        location: Calls,
         bounds: &[Setting("render.at_once_max"), Setting("render.seconds_max"), Constant("src/outside/render/mod.rs::HARD_END"), Constant("src/outside/render/mod.rs::OF_PAYER_MAX"), Constant("src/outside/render/mod.rs::QUEUE_TIME_MAX")],
         at_bound: "The page is read without the browser, and the answer says so; one without text of its own gets 503 with a retry credit.",
         enforced: &["src/outside/render/mod.rs::render", "src/outside/render/worker.rs::listen"],
@@ -478,7 +478,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "What a page in the browser loads: requests, hosts, connections and bytes",
-        place: Connections,
+        location: Connections,
         bounds: &[Constant("src/outside/render/budget.rs::requests_max"), Constant("src/outside/render/budget.rs::hosts_max"), Constant("src/outside/render/budget.rs::of_host_max"), Constant("src/outside/render/budget.rs::down_bytes_max"), Constant("src/outside/render/budget.rs::up_bytes_max"), Constant("src/outside/render/budget.rs::lookups_max"), Constant("src/outside/render/guard.rs::CONNECTIONS_MAX"), Constant("src/outside/render/worker.rs::RELAYED_MAX"), Constant("src/outside/render/head.rs::HEAD_BYTES_MAX")],
         at_bound: "The request is refused or cut; the page is read as it is then.",
         enforced: &["src/outside/render/budget.rs::request", "src/outside/render/budget.rs::count_received", "src/outside/render/guard.rs::pass"],
@@ -486,7 +486,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "A rendered page as HTML, on its way from the browser",
-        place: Memory,
+        location: Memory,
         bounds: &[Constant("src/markdown/mod.rs::PAGE_BYTES_MAX"), Setting("render.at_once_max"), Setting("limits.work_memory_mib")],
         at_bound: "The page's end is cut in the browser; a longer answer of the worker is refused.",
         enforced: &["src/outside/render/job.rs::read_answer", "src/flows/content/rendering.rs::convert"],
@@ -494,7 +494,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "A picture of a page, on its way from the browser and in a report",
-        place: Memory,
+        location: Memory,
         bounds: &[Constant("src/outside/render/job.rs::PNG_BYTES_MAX"), Constant("src/outside/render/picture.rs::PICTURE_PIXELS_MAX"), Setting("render.at_once_max"), Setting("limits.unsettled_mib")],
         at_bound: "It is taken smaller, at last not at all; a larger one of the worker is refused. The report is sold without it and says so.",
         enforced: &["src/outside/render/picture.rs::take", "src/outside/render/job.rs::read_answer", "src/outside/render/mod.rs::checked_picture"],
@@ -503,7 +503,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Names that are looked up, those that wait for a thread, and callers that wait for one name",
-        place: Calls,
+        location: Calls,
         bounds: &[Constant("src/outside/network.rs::FREE_PLACES"), Constant("src/outside/network.rs::FREE_PLACES_OF_EACH"), Constant("src/outside/network.rs::WAITERS_OF_PLACE_MAX"), Constant("src/outside/network.rs::lookup_max"), Constant("src/outside/network/dns.rs::TRY_MAX")],
         at_bound: "503 at once, or after the wait. What buyers have paid for has places of its own, and a client or a domain has two look-ups without an answer.",
         enforced: &["src/outside/network.rs::FREE_PLACES_OF_EACH", "src/flows/quotes/quote.rs::inspect"],
@@ -511,7 +511,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Sites that are asked for robots.txt",
-        place: Calls,
+        location: Calls,
         bounds: &[Constant("src/outside/robots.rs::LOOKUPS_MAX"), Constant("src/outside/robots.rs::PLACE_WAIT_MAX"), Constant("src/outside/robots.rs::TIME_MAX")],
         at_bound: "The site is not asked; its robots.txt counts as unknown.",
         enforced: &["src/outside/robots.rs::ask"],
@@ -519,7 +519,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Sources that are examined, documents that are made",
-        place: Calls,
+        location: Calls,
         bounds: &[Constant("src/app.rs::CHECKS_MAX"), Constant("src/app.rs::FETCH_WAIT_MAX")],
         at_bound: "503 after the wait.",
         enforced: &["src/outside/call.rs::run"],
@@ -527,7 +527,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Calls of the facilitator",
-        place: Calls,
+        location: Calls,
         bounds: &[Setting("payment.calls_max"), Setting("payment.verify_seconds_max"), Setting("payment.settle_seconds_max"), Constant("src/outside/facilitator.rs::VERIFY_WAIT_MAX"), Constant("src/outside/facilitator.rs::SETTLE_WAIT_MAX")],
         at_bound: "503 after the wait; the payment is not used, or its settlement is looked into later.",
         enforced: &["src/outside/facilitator.rs::VERIFY_WAIT_MAX"],
@@ -535,7 +535,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Inquiries of the chain",
-        place: Calls,
+        location: Calls,
         bounds: &[Constant("src/outside/chain.rs::INQUIRIES_MAX"), Constant("src/outside/chain.rs::TRANSACTIONS_MAX"), Setting("chain.seconds_max"), Setting("limits.credits_per_minute")],
         at_bound: "503 after the wait; a settlement stays unknown until the next look.",
         enforced: &["src/outside/chain.rs::PLACE_WAIT_MAX"],
@@ -543,7 +543,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Handlers that go on after their client has left",
-        place: Calls,
+        location: Calls,
         bounds: &[Constant("src/appliance.rs::RUNS_MAX")],
         at_bound: "503 at once.",
         enforced: &["src/appliance.rs::RUNS_MAX"],
@@ -551,7 +551,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Callers that wait for a place among the calls of any kind, and for work memory",
-        place: Memory,
+        location: Memory,
         bounds: &[Constant("src/outside/call.rs::WAITERS_OF_PLACE_MAX"), Constant("src/outside/call.rs::WAITERS_OF_HOLDER_MAX"), Constant("src/outside/memory.rs::WAITERS_MAX")],
         at_bound: "503 at once (429 for a payer's sales); a payment is not used.",
         enforced: &["src/outside/call.rs::WAITERS_OF_PLACE_MAX", "src/outside/memory.rs::WAITERS_MAX"],
@@ -559,7 +559,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Constant answers in gzip and brotli, and long answers that are being encoded",
-        place: Memory,
+        location: Memory,
         bounds: &[Constant("src/http/coding.rs::KEPT_BYTES_MAX"), Constant("src/http/coding.rs::KEPT_MAX"),
             Constant("src/http/coding.rs::BYTES_MAX"), Derived("half of the cores encode long answers at once")],
         at_bound: "The constants are forgotten and encoded again when they are asked for. Other answers go out as they are.",
@@ -569,7 +569,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Which cached pages were found fit to be sold",
-        place: Memory,
+        location: Memory,
         bounds: &[Constant("src/state/sellable_pages.rs::PAGES_MAX")],
         at_bound: "All are forgotten, and each page is judged again at its next sale.",
         enforced: &["src/state/sellable_pages.rs::judge"],
@@ -577,7 +577,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Constant pages and their markdown",
-        place: Memory,
+        location: Memory,
         bounds: &[Derived("one of each for each row of the route table")],
         at_bound: "Nothing to fill: each is made once and shared.",
         enforced: &["src/state/markdown_alternates.rs::Alternates"],
@@ -585,7 +585,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Reads and writes that wait for the data file",
-        place: Memory,
+        location: Memory,
         bounds: &[Constant("src/store/threads.rs::QUEUE_MAX")],
         at_bound: "503 at once.",
         enforced: &["src/store/threads.rs::queue"],
@@ -593,7 +593,7 @@ pub const BOUNDS: &[BoundedState] = &[
     },
     BoundedState {
         what: "Notices and mails that are being sent",
-        place: Calls,
+        location: Calls,
         bounds: &[Constant("src/outside/hooks.rs::NOTICES_MAX"), Constant("src/outside/mailer.rs::MAILS_MAX")],
         at_bound: "The others stay due on record.",
         enforced: &["src/flows/operations/mail.rs::take", "src/outside/hooks.rs::NOTICES_MAX"],
@@ -615,7 +615,7 @@ pub fn document() -> String {
         text.push_str(&format!(
             "| {} | {} | {} | {} | {} |\n",
             held.what,
-            held.place.text(),
+            held.location.text(),
             bounds.join(", "),
             held.at_bound,
             enforced.join(", "),
@@ -628,7 +628,7 @@ pub fn document() -> String {
     text
 }
 
-impl Place {
+impl Location {
     fn text(&self) -> String {
         match self {
             Tables([]) => "disk".to_owned(),
@@ -679,7 +679,7 @@ mod tests {
     fn every_table_of_the_data_file_is_bounded_or_not_written_by_strangers() {
         let bounded: BTreeSet<&str> = BOUNDS
             .iter()
-            .flat_map(|held| match held.place {
+            .flat_map(|held| match held.location {
                 Tables(names) => names,
                 _ => &[],
             })

@@ -23,7 +23,7 @@ pub struct Saturated;
 
 /// One place of a limit, held until the work in it has ended.
 #[derive(Debug)]
-pub struct Place(#[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit);
+pub struct Permit(#[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit);
 
 /// Calls that may wait for each place of a limit; one more is [`Saturated`] at once.
 const WAITERS_OF_PLACE_MAX: usize = 8;
@@ -44,14 +44,14 @@ impl ConcurrencyLimit {
     }
 
     /// A place, for work that first has to take memory or to read what it works on: whatever waits holds nothing yet.
-    pub async fn enter(&self) -> Result<Place, Saturated> {
+    pub async fn enter(&self) -> Result<Permit, Saturated> {
         let place = wait(&self.places, &self.waiters, self.wait_max).await?;
-        Ok(Place(place))
+        Ok(Permit(place))
     }
 
     /// A place, if one is free now.
-    pub fn try_enter(&self) -> Option<Place> {
-        self.places.clone().try_acquire_owned().ok().map(Place)
+    pub fn try_enter(&self) -> Option<Permit> {
+        self.places.clone().try_acquire_owned().ok().map(Permit)
     }
 
     /// Runs `work` on a blocking thread once a place is free. A panic inside `work` is passed on to the caller.
@@ -63,7 +63,7 @@ impl ConcurrencyLimit {
     }
 }
 
-impl Place {
+impl Permit {
     /// Runs `work` on a blocking thread and gives the place back at its end. A panic inside `work` is passed on to the
     /// caller.
     pub async fn run<T: Send + 'static>(

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::domain::time::UnixSeconds;
 use crate::outside::agent::{self, Failure};
-use crate::outside::call::{ConcurrencyLimit, Place, Saturated};
+use crate::outside::call::{ConcurrencyLimit, Permit, Saturated};
 use crate::signing::stamp;
 
 const CONNECT_MAX: Duration = Duration::from_secs(5);
@@ -49,7 +49,7 @@ impl Hook {
     }
 
     /// A place for a notice, if one is free now.
-    pub fn try_place(&self) -> Option<Place> {
+    pub fn try_place(&self) -> Option<Permit> {
         self.places.try_enter()
     }
 
@@ -69,7 +69,7 @@ impl Hook {
     /// Sends one notice in a place that is taken for it.
     pub async fn send_in(
         &self,
-        place: Place,
+        place: Permit,
         event: &'static str,
         body: String,
         now: UnixSeconds,

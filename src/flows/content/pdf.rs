@@ -10,7 +10,7 @@ use crate::domain::refusal::Refusal;
 use crate::evidence::bundle::BundleReport;
 use crate::flows::content::reports::{self, Retained};
 use crate::flows::internal;
-use crate::outside::call::{Place, Saturated};
+use crate::outside::call::{Permit, Saturated};
 use crate::pdf::{Fonts, PdfError, Rendered, render, render_report};
 
 /// The PDF of a bundle's report, which is paid.
@@ -45,7 +45,7 @@ fn full(_: Saturated) -> Refusal {
 
 async fn write(
     app: &App,
-    place: Place,
+    place: Permit,
     render: impl Fn(&Fonts) -> Result<Rendered, PdfError> + Send + 'static,
 ) -> Result<Rendered, Refusal> {
     let shelf = app.outside.fonts.clone();

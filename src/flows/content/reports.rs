@@ -22,7 +22,7 @@ use crate::evidence::report::verify::{Check, Kept, Receipt, verify, verify_sever
 use crate::evidence::report::{Access, Links, Report, Signature};
 use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::flows::internal;
-use crate::outside::call::{Place, Saturated};
+use crate::outside::call::{Permit, Saturated};
 use crate::outside::chance;
 use crate::outside::memory::{MemoryFull, MemoryPermit};
 use crate::signing::{self, Signer};
@@ -232,7 +232,7 @@ struct Bytes {
 }
 
 /// A place for free work on a report. Taken before the report is read: waiting requests hold no memory.
-pub(super) async fn place(app: &Shared, retained: &Retained) -> Result<Place, Refusal> {
+pub(super) async fn place(app: &Shared, retained: &Retained) -> Result<Permit, Refusal> {
     let places = match retained {
         Retained::Stored { .. } => &app.outside.report_checks,
         Retained::Sample => &app.outside.free_checks,

@@ -12,7 +12,7 @@ use crate::domain::ids::OrderId;
 use crate::domain::order::{Order, OrderEvent, OrderState};
 use crate::domain::time::UnixSeconds;
 use crate::flows::orders::order_emails::OrderEmails;
-use crate::outside::call::Place;
+use crate::outside::call::Permit;
 use crate::store::{Due, StoreError, Tables};
 
 /// Attempts before the order fails.
@@ -143,7 +143,7 @@ fn attempts(order: &Order) -> u32 {
     }
 }
 
-async fn run(job: Job, place: Place) {
+async fn run(job: Job, place: Permit) {
     let ended = job.work().await;
     drop(place);
     match ended {

@@ -7,7 +7,7 @@ use crate::app::Shared;
 use crate::domain::ids::{EventId, LeadId};
 use crate::domain::lead::{By, Lead};
 use crate::domain::time::UnixSeconds;
-use crate::outside::call::Place;
+use crate::outside::call::Permit;
 use crate::outside::hooks::Hook;
 use crate::store::{Due, NoticeRecord, StoreError, Tables};
 
@@ -84,7 +84,7 @@ fn give_up(
 async fn announce(
     app: &Shared,
     hook: &Hook,
-    place: Place,
+    place: Permit,
     id: LeadId,
     notice: &NoticeRecord,
     lead: &Lead,

@@ -37,11 +37,11 @@ const CHAIN_MAX: usize = 16;
 #[derive(Debug)]
 pub(super) struct File<'a> {
     bytes: &'a [u8],
-    places: HashMap<u32, Place>,
+    places: HashMap<u32, ObjectLocation>,
     /// Decoded object streams.
     containers: Vec<Content>,
     /// By place, because many numbers may have the same.
-    kept: RefCell<HashMap<Place, Rc<Thing>>>,
+    kept: RefCell<HashMap<ObjectLocation, Rc<Thing>>>,
     pub(super) root: Option<Object>,
     pub(super) info: Option<Object>,
     pub(super) is_encrypted: bool,
@@ -53,7 +53,7 @@ pub(super) struct File<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Place {
+enum ObjectLocation {
     File(u32),
     Container(u32, u32),
 }
@@ -157,7 +157,7 @@ impl<'a> File<'a> {
                 continue;
             };
             if let Ok(start) = u32::try_from(start + 3) {
-                self.place(number, Place::File(start));
+                self.place(number, ObjectLocation::File(start));
             }
             let Object::Dict(dict) = &thing.object else {
                 continue;
@@ -174,7 +174,7 @@ impl<'a> File<'a> {
         }
     }
 
-    fn place(&mut self, number: u32, place: Place) {
+    fn place(&mut self, number: u32, place: ObjectLocation) {
         let is_known = self.places.contains_key(&number);
         if is_known || (self.places.len() < PLACES_MAX && self.keep(PLACE_BYTES).is_some()) {
             self.places.insert(number, place);
@@ -210,7 +210,7 @@ impl<'a> File<'a> {
             let number = number.whole().and_then(|number| u32::try_from(number).ok());
             let offset = offset.whole().map(|offset| u32::try_from(first + offset));
             if let (Some(number), Some(Ok(offset))) = (number, offset) {
-                self.place(number, Place::Container(index, offset));
+                self.place(number, ObjectLocation::Container(index, offset));
             }
         }
         self.containers.push(content);
@@ -301,18 +301,18 @@ impl<'a> File<'a> {
     }
 
     /// The object at a place, and the memory that it takes.
-    fn read_place(&self, place: Place) -> Option<(Thing, usize)> {
+    fn read_place(&self, place: ObjectLocation) -> Option<(Thing, usize)> {
         let budget = OBJECTS_EACH_MAX.min(self.memory.left() / OBJECT_BYTES);
         if budget == 0 || self.is_spent() {
             self.is_cut.set(true);
             return None;
         }
         let (thing, left) = match place {
-            Place::File(at) => {
+            ObjectLocation::File(at) => {
                 let (thing, _, left) = self.read_at(at as usize, budget);
                 (thing, left)
             }
-            Place::Container(index, at) => {
+            ObjectLocation::Container(index, at) => {
                 let container = &self.containers[index as usize];
                 let mut lexer = Lexer::new(container, at as usize, budget);
                 let object = lexer.object().unwrap_or(Object::Null);
