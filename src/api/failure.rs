@@ -20,7 +20,7 @@ use crate::pages::error::ErrorView;
 use crate::x402::encoding;
 use crate::x402::wire::SettleResponse;
 
-/// Retry-After by default (specification section 8).
+/// Retry-After by default.
 const RETRY_AFTER: &str = "5";
 /// Retry-After for work in progress.
 const CONFLICT_RETRY_AFTER: &str = "2";
@@ -32,7 +32,7 @@ const DIAGNOSE_PATH: &str = "/v1/agent/diagnose";
 /// Why the last payment was rejected, as a sentence.
 pub const PAYMENT_ERROR: &str = "x-service-payment-error";
 
-/// The status of a code (specification section 7).
+/// The status of a code.
 pub fn status(code: Code) -> u16 {
     match code {
         Code::InvalidRequest
@@ -313,7 +313,7 @@ pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
                 json!({"header": PROOF_HEADER, "scheme": "eip191", "text": text});
         }
         With::Limit(standing) => reply = with_standing(reply, standing),
-        // The specification's HTTPValidationError; the other members are those of every error.
+        // `detail` is a list (HTTPValidationError); the other members are those of every error.
         With::Validation(errors) => {
             body["detail"] = errors.iter().map(|error| error.to_json()).collect();
         }

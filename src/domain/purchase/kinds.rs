@@ -234,7 +234,7 @@ impl Choices {
     }
 }
 
-/// What is asked where the buyer asks nothing (specification 2.5).
+/// What is asked where the buyer asks nothing.
 pub const DEFAULT_QUESTION: &str = "What does this source establish?";
 
 /// The question, or the default one in place of none.

@@ -23,7 +23,7 @@ use crate::store::{StoreError, Tables, credit_hash, identifier_key};
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::{PaymentRequirements, Token, WrittenRequirements};
 
-/// Attempts of a retry credit (decisions, Retry credits).
+/// Attempts of a retry credit.
 const CREDIT_ATTEMPTS: u8 = 3;
 /// A held authorization must still be valid this long when it is settled.
 const CREDIT_MARGIN_SECONDS: u64 = 30;
@@ -489,7 +489,7 @@ pub fn signed_terms(payment: &Payment) -> Result<PaymentRequirements, serde_json
     serde_json::from_slice(&payment.requirements)
 }
 
-/// A transient outage after verification: a retry credit holds the payment (decisions, Retry credits).
+/// A transient outage after verification: a retry credit holds the payment.
 pub async fn hold(
     app: &Shared,
     key: PaymentKey,
@@ -498,14 +498,14 @@ pub async fn hold(
 ) -> Refusal {
     let (now, fresh) = (app.now(), FreshCredit::draw());
     let is_transfer = payment.means == Means::Transfer;
-    let lets_go = move |stored: &Payment| match stored.state {
+    let may_be_replaced = move |stored: &Payment| match stored.state {
         State::Released => is_transfer,
         // The payment it was bound to has failed.
         State::Answered { .. } => true,
         _ => false,
     };
     let written = app.store.write(move |tables| match tables.payment(key)? {
-        stored if stored.as_ref().is_none_or(lets_go) => {
+        stored if stored.as_ref().is_none_or(may_be_replaced) => {
             let credit = apply(tables, key, &mut payment, &Event::Outage, now, fresh)?;
             Ok((payment, credit, true))
         }

@@ -1,4 +1,4 @@
-//! Redeems retry credits (decisions, Retry credits). A credit on a held authorization does the work and settles it; one on
+//! Redeems retry credits. A credit on a held authorization does the work and settles it; one on
 //! a settled or unknown payment never charges again.
 
 use std::net::IpAddr;
