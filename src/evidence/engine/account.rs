@@ -11,6 +11,7 @@ pub(crate) mod nearest;
 mod order;
 pub(crate) mod other_unit;
 pub(crate) mod owners;
+pub(crate) mod permissions;
 pub(crate) mod places;
 pub(crate) mod qualifiers;
 pub(crate) mod quantities;
@@ -39,6 +40,8 @@ pub(crate) struct Compared {
     pub(crate) relation: Relation,
     /// A difference between values of the passage; which of them is the greater one in the claim is not known.
     pub(crate) is_computed: bool,
+    /// A case that a limit of the passage covers.
+    pub(crate) is_case: bool,
 }
 
 impl Compared {
@@ -142,12 +145,14 @@ pub(crate) fn compare(claim: &str, passages: &[&str]) -> Vec<Compared> {
                 is_computed: one.is_none(),
                 found: one.map(|one| (at, one)),
                 asked: asked.clone(),
+                is_case: false,
             };
         }
         let found = agreeing.map(|(at, one)| (at, one, asked.relation(one)));
+        let found = found.or_else(|| within(asked));
+        let covering = found.is_none().then(|| case(asked)).flatten();
         let found = found
-            .or_else(|| within(asked))
-            .or_else(|| case(asked))
+            .or(covering)
             .or_else(|| nearest(asked))
             .or_else(|| other_unit(asked));
         Compared {
@@ -156,6 +161,7 @@ pub(crate) fn compare(claim: &str, passages: &[&str]) -> Vec<Compared> {
             found: found.map(|(at, one, _)| (at, one.clone())),
             asked: asked.clone(),
             is_computed: false,
+            is_case: covering.is_some(),
         }
     });
     compared.collect()

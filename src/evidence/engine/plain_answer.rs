@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::question::Question;
+use super::question::{Asked, Question};
 use super::ranked::Ranked;
 use super::tabled::{TableRow, sign};
 use crate::evidence::reading::page::Page;
@@ -36,6 +36,51 @@ pub(crate) fn plain_answer(
         let said = beneath_the_question(page, question, unit)
             .or_else(|| as_a_value(page, question, unit))?;
         Some((at, said))
+    })
+}
+
+/// The rank of a line "Label: value" whose label is all that a question asks for, beside the names of what the page is about:
+/// "General chair: Ada King" for "Who is the general chair of the workshop?" A question for somebody needs a name there, one
+/// for a time or a number a figure.
+pub(crate) fn labelled_answer(
+    page: &Page<'_>,
+    question: &str,
+    asked: Asked,
+    ranked: &[Ranked],
+) -> Option<usize> {
+    let wanted = content(question);
+    let mut found = ranked.iter().take(LOOKED_AT);
+    found.position(|ranked| {
+        let unit = ranked.candidate.unit;
+        if matches!(
+            page.block(unit).kind,
+            PassageKind::Heading | PassageKind::Row
+        ) {
+            return false;
+        }
+        let text = plain_unit(page.unit_text(unit));
+        let Some((label, value)) = text.split_once(':') else {
+            return false;
+        };
+        let own = content(label);
+        let mut above = content(page.title_text.unwrap_or_default());
+        for heading in page.headings_over(unit) {
+            above.append(&mut content(&plain(&heading)));
+        }
+        let fits = match asked {
+            Asked::Who => value
+                .split_whitespace()
+                .any(|word| word.starts_with(char::is_uppercase)),
+            Asked::When | Asked::Number => value.contains(|c: char| c.is_ascii_digit()),
+            Asked::What | Asked::Where => !value.trim().is_empty(),
+            _ => false,
+        };
+        fits && label.len() <= LABEL_BYTES_MAX
+            && !own.is_empty()
+            && own.is_subset(&wanted)
+            && wanted
+                .iter()
+                .all(|word| own.contains(word) || above.contains(word))
     })
 }
 

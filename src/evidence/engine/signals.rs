@@ -10,6 +10,7 @@ use super::account::conjuncts::is_of_another_verb;
 use super::account::duties::is_other_duty;
 use super::account::other_unit::is_in_another_unit;
 use super::account::owners::is_of_another_owner;
+use super::account::permissions::is_other_permission;
 use super::account::places::counts_a_place;
 use super::account::qualifiers::{self, CLASSES_COUNT, classes};
 use super::account::roles::{are_exchanged, are_swapped};
@@ -172,6 +173,7 @@ impl Account {
             && !denies(question);
         let is_anothers = as_claim
             && (is_other_duty(question, &own)
+                || is_other_permission(question, &own)
                 || is_of_another_verb(question, &own)
                 || is_in_another_unit(&account.compared, &own)
                 || counts_a_place(question, &texts.join("\n"))
@@ -194,12 +196,13 @@ impl Account {
         account
     }
 
-    /// A bound of the passage leaves what is asked open: three beside "up to four". No other quantity differs.
+    /// A bound of the passage leaves what is asked open: three beside "up to four", ten days after it beside "within 14 days". No other quantity differs.
     pub(crate) fn leaves_open(&self) -> bool {
         let is_open = |one: &Compared| {
             let found = one.found.as_ref().filter(|(at, _)| *at == 0);
-            one.relation == Relation::NotFound
-                && found.is_some_and(|(_, found)| found.low < found.high)
+            one.is_case
+                || one.relation == Relation::NotFound
+                    && found.is_some_and(|(_, found)| found.low < found.high)
         };
         self.signals.q_differs == 0.0 && self.compared.iter().any(is_open)
     }

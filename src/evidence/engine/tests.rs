@@ -113,3 +113,52 @@ fn a_difference_is_not_denied_by_its_values() {
     );
     assert_ne!(at_the_desk, Label::Supported);
 }
+
+/// "General chair: Ada King" was no answer to who the general chair is.
+#[test]
+fn a_labelled_line_answers_what_its_label_asks() {
+    let text = "# WADA 2026\n\nThe workshop takes place in Coimbrel.\n\n## Committee\n\n- General chair: Beatriz Falcoeira, University \
+                of Coimbrel\n- Programme chairs: Henrik Solbakk and Amara Tindle\n- Publicity chair: to be announced\n";
+    let label = |question: &str| asked(text, question);
+    assert_eq!(
+        label("Who is the general chair of WADA 2026?"),
+        Label::Supported
+    );
+    assert_ne!(
+        label("Who is the publicity chair of WADA 2026?"),
+        Label::Supported
+    );
+    assert_ne!(
+        label("Who was the general chair of WADA 2025?"),
+        Label::Supported
+    );
+}
+
+#[test]
+fn what_is_forbidden_is_not_allowed() {
+    check_all(
+        "# Terms\n\nYou may not use the service to:\n\n- send unsolicited email;\n- mine cryptocurrency;\n\nAn officer shall not enter \
+         a house without a warrant.\n",
+        &[
+            "Am I allowed to mine cryptocurrency?",
+            "An officer may enter a house without a warrant.",
+        ],
+        &["An officer shall not enter a house without a warrant."],
+    );
+}
+
+#[test]
+fn a_case_that_a_rule_covers_is_not_contradicted() {
+    let rule = "# Refunds\n\nYou get a full refund if you cancel within 14 days of payment.\n";
+    for claim in [
+        "Can I get a full refund if I cancel ten days after payment?",
+        "You get a full refund if you cancel ten days after payment.",
+    ] {
+        assert_ne!(asked(rule, claim), Label::Contradicted, "{claim}");
+    }
+    let life = "# Ada Venn\n\nVenn spent the next three years as a teacher.\n";
+    assert_ne!(
+        asked(life, "Venn was 83 years old when she died."),
+        Label::Contradicted
+    );
+}

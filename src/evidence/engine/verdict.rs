@@ -11,6 +11,7 @@ use super::labels::{Labels, Section};
 use super::matching::Matching;
 use super::model::Model;
 use super::passage::statement;
+use super::plain_answer::labelled_answer;
 use super::question::{Asked, Question};
 use super::ranked::{Doubts, Ranked};
 use super::reservations::{
@@ -138,7 +139,8 @@ impl Judge<'_> {
         let mut account = Account::of(self.page, text, look.likely, &look.ranked, read);
         if !look.as_claim() {
             // What is asked for is no yes.
-            account.plain_answer = None;
+            let labelled = labelled_answer(self.page, text, look.asked, &look.ranked);
+            account.plain_answer = labelled.map(|at| (at, true));
             account.signals.plainly = 0.0;
         }
         let depth = match verdicts {
@@ -194,7 +196,7 @@ impl Judge<'_> {
             let never_plain = is_lowered || (is_refuted || judgement.is_vetoed()) && !is_said;
             judgement.account.signals.never_plain = f64::from(u8::from(never_plain));
         }
-        if as_claim && let Some((at, is_so)) = judgement.account.plain_answer {
+        if let Some((at, is_so)) = judgement.account.plain_answer {
             judgement.say_plainly(at, is_so, section, &sections.denial);
         } else if let Some((at, true)) = judgement.account.settled {
             judgement.say_partly(at, section);
