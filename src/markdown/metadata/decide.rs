@@ -187,7 +187,15 @@ impl Collected {
                 (!names.is_empty()).then(|| joined(&names))
             })
             .or_else(|| self.first(&["article:author"]).filter(is_name))
-            .or_else(|| self.first(&["twitter:creator"]));
+            .or_else(|| {
+                let site = self.first(&["twitter:site"]);
+                let is_sites = |handle: &String| {
+                    site.as_ref()
+                        .is_some_and(|site| site.eq_ignore_ascii_case(handle))
+                };
+                self.first(&["twitter:creator"])
+                    .filter(|handle| !is_sites(handle))
+            });
         author.map(without_by)
     }
 

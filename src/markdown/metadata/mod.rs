@@ -6,7 +6,7 @@
 //! |---|---|
 //! | title | `<title>` without the site's name (below); `og:title`; `twitter:title`; JSON-LD headline, then name; the first heading |
 //! | description | `description`; `og:description`; `twitter:description`; `dc.description`; JSON-LD |
-//! | author | `author` and its kin; JSON-LD author, then creator; `article:author` if no address; `twitter:creator` |
+//! | author | `author` and its kin; JSON-LD author, then creator; `article:author` if no address; `twitter:creator` if not the site's |
 //! | site name | `og:site_name`; `application-name`; JSON-LD WebSite, then publisher |
 //! | published | `article:published_time` and its kin; `datePublished`; JSON-LD; parsely, sailthru, Dublin Core, `date`; `<time>` marked as such |
 //! | modified | `article:modified_time` and its kin; `dateModified`; JSON-LD; `last-modified`; `<time>` marked as such |

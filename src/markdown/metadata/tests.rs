@@ -96,6 +96,12 @@ fn authors_are_names() {
         author("<meta property=article:author content=https://example.com/ann>"),
         None
     );
+    let handle = "<meta name=twitter:creator content=@ann>";
+    assert_eq!(author(handle).as_deref(), Some("@ann"));
+    let own = format!("{handle}<meta name=twitter:site content=@Ann>");
+    assert_eq!(author(&own), None, "the site's own");
+    let marked = r#"<script type=application/ld+json>{"@type":"Article","author":{"name":"<a href=\"/u\">Ann Lee</a>"}}</script>"#;
+    assert_eq!(author(marked).as_deref(), Some("Ann Lee"));
     let two =
         "<meta name=citation_author content='Lee, Ann'><meta name=citation_author content=Bo>";
     assert_eq!(author(two).as_deref(), Some("Lee, Ann; Bo"));

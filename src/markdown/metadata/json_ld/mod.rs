@@ -191,6 +191,19 @@ struct Item<'a> {
     by_id: &'a HashMap<&'a str, &'a Map<String, Value>>,
 }
 
+/// A name without the link that it is written as.
+fn without_tags(name: String) -> String {
+    if !name.contains('<') {
+        return name;
+    }
+    let parts = name.split('<').enumerate();
+    let texts = parts.map(|(at, part)| match at {
+        0 => part,
+        _ => part.split_once('>').map_or("", |(_, text)| text),
+    });
+    texts.collect::<String>().trim().to_owned()
+}
+
 impl Item<'_> {
     fn text(&self, field: &str) -> Option<String> {
         text(self.item.get(field))
@@ -208,7 +221,9 @@ impl Item<'_> {
                 },
                 value => text(Some(value)),
             };
-            let Some(name) = name.filter(|name| !name.starts_with("http")) else {
+            let name = name.map(without_tags);
+            let is_name = |name: &String| !name.is_empty() && !name.starts_with("http");
+            let Some(name) = name.filter(is_name) else {
                 continue;
             };
             if names.len() < AUTHORS_MAX && !names.contains(&name) {
