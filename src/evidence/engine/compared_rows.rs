@@ -368,15 +368,17 @@ struct Value {
 }
 
 impl Value {
-    /// Whether two differ by this much; nothing where that cannot be told.
+    /// Whether the values differ by this amount; `None` if their unit is not known to be that of the amount.
     fn is_apart_by(&self, other: &Value, by: &Quantity) -> Option<bool> {
-        let amount = match (&self.kind, &by.kind) {
-            (None, Kind::Measured(_)) => by.written,
-            (own, kind) if own.as_ref() == Some(kind) && by.low == by.high => by.low,
-            _ => return None,
-        };
         let gap = (self.amount - other.amount).abs();
-        Some((gap - amount).abs() <= 1e-6 * self.amount.abs().max(other.amount.abs()))
+        let is_gap =
+            |amount: f64| (gap - amount).abs() <= 1e-6 * self.amount.abs().max(other.amount.abs());
+        match (&self.kind, &by.kind) {
+            // The header may give the unit, and another one than the claim.
+            (None, Kind::Measured(_)) => is_gap(by.written).then_some(true),
+            (own, kind) if own.as_ref() == Some(kind) && by.low == by.high => Some(is_gap(by.low)),
+            _ => None,
+        }
     }
 }
 
@@ -445,6 +447,18 @@ mod tests {
                 ("Growth has more than 20 GB.", None),
                 ("Growth is larger than Starter.", None),
                 ("Growth is one of the cheapest plans.", None),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_number_without_its_unit_denies_no_difference() {
+        check(
+            "| Model | Weight (g) |\n|---|---|\n| Wren | 1200 |\n| Kite | 1400 |",
+            &[
+                ("The Kite is 200 g heavier than the Wren.", Some(true)),
+                ("The Kite is 0.2 kg heavier than the Wren.", None),
+                ("The Wren is 200 g heavier than the Kite.", Some(false)),
             ],
         );
     }

@@ -196,7 +196,8 @@ impl Account {
         account
     }
 
-    /// A bound of the passage leaves what is asked open: three beside "up to four", ten days after it beside "within 14 days". No other quantity differs.
+    /// A bound of the passage leaves what is asked open: three beside "up to four", ten days after it beside "within 14 days".
+    /// No other quantity differs.
     pub(crate) fn leaves_open(&self) -> bool {
         let is_open = |one: &Compared| {
             let found = one.found.as_ref().filter(|(at, _)| *at == 0);

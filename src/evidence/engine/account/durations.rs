@@ -1,5 +1,6 @@
-//! What a length of time is of. Cases that a limit of a passage covers: "ten days after paying" beside "within 14 days of payment", "five days before it"
-//! beside "3 to 10 days before it". The claim's number is the case, and no value that the passage would have to give. And ages, which are no time that something took.
+//! What a length of time measures. A case that a limit covers: "ten days after paying" beside "within 14 days of payment", "five
+//! days before it" beside "3 to 10 days before it"; the passage need not give the claim's number. And an age, which is not the
+//! time that something took.
 
 use super::quantities::{Kind, Quantity};
 use super::units::Dimension;
