@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::builder::Builder;
 use super::injection::{Unshown, is_suspected};
+use super::metadata::without_domain;
 use super::outline::{Block, Kind, Outline};
 use super::page::{ContentSource, ConvertError, Heading, Link, Page};
 use super::panels::name_panels;
@@ -60,11 +61,14 @@ pub(super) fn html_page(
     }
     if !settings.full && (own_words > 0 || found.is_some()) {
         let (title, site) = (collected.headline(), collected.site_name());
+        let title = title
+            .as_deref()
+            .map(|title| without_domain(title, &settings.url));
         let (outline, kept, voices) = match &mut found {
             Some(found) => (&mut found.outline, &mut found.kept, found.voices.take()),
             None => (&mut own, &mut own_kept, voices),
         };
-        begin_with_title(outline, kept, title.as_deref(), site.as_deref());
+        begin_with_title(outline, kept, title, site.as_deref());
         if let Some(voices) = voices {
             voices.write(outline, kept);
         }
@@ -122,7 +126,7 @@ pub(super) fn html_page(
     }
     work.look();
     let mut page = Page {
-        metadata: collected.decide(&links, &own, first_heading),
+        metadata: collected.decide(&links, &own, &settings.url, &headings),
         source,
         confidence,
         meta_robots: collected.robots(),

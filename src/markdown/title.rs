@@ -161,6 +161,9 @@ pub(super) struct TitleParts<'a> {
     parts: Vec<(&'a str, &'a str)>,
 }
 
+/// A domain's label that has fewer letters says nothing as a part of a longer name, and such a name has no more words.
+const DOMAIN_LETTERS_MIN: usize = 5;
+const DOMAIN_WORDS_MAX: usize = 5;
 /// More marks are no marks between a title and its site.
 const TITLE_MARKS_MAX: usize = 8;
 
@@ -181,20 +184,49 @@ impl<'a> TitleParts<'a> {
 
     /// The part that is what another source gives as the title, unless that is the name of the site.
     pub(super) fn own(&self, other: &str, site: Option<&str>) -> Option<&'a str> {
-        let is = |part: &str, other: &str| part.to_lowercase() == other.trim().to_lowercase();
-        if is(self.title, other) || site.is_some_and(|site| is(other.trim(), site)) {
+        if is_same(self.title, other) || site.is_some_and(|site| is_same(other, site)) {
             return None;
         }
         let both = self
             .parts
             .iter()
             .flat_map(|(before, behind)| [*before, *behind]);
-        both.into_iter().find(|part| is(part, other))
+        both.into_iter().find(|part| is_same(part, other))
+    }
+
+    /// Whether the part before a mark is this heading, which is not the name of the site.
+    pub(super) fn begins_with(&self, heading: &str, site: Option<&str>) -> bool {
+        let mut parts = self.parts.iter();
+        parts.any(|(before, _)| is_same(before, heading))
+            && !site.is_some_and(|site| is_same(heading, site))
     }
 
     /// The part beside the name of the site.
     pub(super) fn beside(&self, site: &str) -> Option<&'a str> {
-        let is_site = |part: &str| part.eq_ignore_ascii_case(site.trim());
+        self.beside_either(|part| part.eq_ignore_ascii_case(site.trim()))
+    }
+
+    /// The part beside one that names the site's domain, as in "Boats | Harbour News" at harbournews.example.
+    pub(super) fn beside_domain(&self, domain: &str) -> Option<&'a str> {
+        let domain = squeezed(domain);
+        let label = domain.split('.').next().unwrap_or_default();
+        let whole = domain.replace('.', "");
+        let is_domain = |part: &str| {
+            let part = squeezed(part).replace('.', "");
+            !label.is_empty() && (part == label || part == whole)
+        };
+        let tells = |(before, behind): &&(&str, &str)| {
+            let words = words::count(behind);
+            let behind = squeezed(behind);
+            label.len() >= DOMAIN_LETTERS_MIN
+                && (behind.starts_with(label) || behind.ends_with(label))
+                && words <= DOMAIN_WORDS_MAX.min(words::count(before))
+        };
+        self.beside_either(is_domain)
+            .or_else(|| Some(self.parts.iter().find(tells)?.0))
+    }
+
+    fn beside_either(&self, is_site: impl Fn(&str) -> bool) -> Option<&'a str> {
         self.parts.iter().find_map(
             |(before, behind)| match (is_site(before), is_site(behind)) {
                 (false, true) => Some(*before),
@@ -203,6 +235,16 @@ impl<'a> TitleParts<'a> {
             },
         )
     }
+}
+
+fn is_same(part: &str, other: &str) -> bool {
+    part.trim().to_lowercase() == other.trim().to_lowercase()
+}
+
+/// Letters, digits and dots alone, in lower case: "Cookin’ Canuck" as "cookincanuck".
+fn squeezed(text: &str) -> String {
+    let is_part = |c: &char| c.is_alphanumeric() || *c == '.';
+    text.to_lowercase().chars().filter(is_part).collect()
 }
 
 /// Words as [`words::count`] counts them: each character of a script without spaces is one.

@@ -7,14 +7,16 @@ use super::names::{
     SITE_NAME, TITLE,
 };
 use super::{Collected, clean, language_tag};
-use crate::markdown::Metadata;
 use crate::markdown::dates;
 use crate::markdown::links::Links;
 use crate::markdown::outline::Outline;
 use crate::markdown::select::hints::{Head, Hints};
 use crate::markdown::title::TitleParts;
+use crate::markdown::{Heading, Metadata};
 
 const KEYWORDS_MAX: usize = 50;
+/// A page's own heading is one of the first.
+const TITLE_HEADINGS: usize = 3;
 /// What robots meta tags may call us by.
 const AGENT: &str = env!("CARGO_PKG_NAME");
 
@@ -101,7 +103,8 @@ impl Collected {
         &self,
         links: &Links,
         outline: &Outline,
-        first_heading: Option<&str>,
+        url: &Url,
+        headings: &[Heading],
     ) -> Metadata {
         let json_ld = &self.json_ld;
         let absolute =
@@ -110,11 +113,11 @@ impl Collected {
         Metadata {
             title: self
                 .title()
-                .map(|title| self.beside_site(&title, first_heading).to_owned())
+                .map(|title| self.beside_site(&title, url, headings).to_owned())
                 .or_else(|| self.first(TITLE))
                 .or_else(|| json_ld.headline.clone())
                 .or_else(|| json_ld.name.clone())
-                .or_else(|| first_heading.map(str::to_owned)),
+                .or_else(|| Some(headings.first()?.text.clone())),
             description: self.description(),
             author: self.author(),
             site_name: self.site_name(),
@@ -153,16 +156,21 @@ impl Collected {
     }
 
     /// A `<title>` without the name of the site, as far as other sources show where it begins.
-    fn beside_site<'a>(&self, title: &'a str, first_heading: Option<&str>) -> &'a str {
+    fn beside_site<'a>(&self, title: &'a str, url: &Url, headings: &[Heading]) -> &'a str {
         let site = self.site_name();
         let others = [self.first(TITLE), self.json_ld.headline.clone()];
         let others = others.iter().flatten().map(String::as_str);
+        let headings = headings.iter().map(|heading| heading.text.as_str());
         let parts = TitleParts::of(title);
+        // Of a manual each page may have the manual's name as its first heading, and its own as the second.
+        let begins = |heading: &&str| parts.begins_with(heading, site.as_deref());
+        let first = headings.clone().next();
+        let heading = headings.take(TITLE_HEADINGS).find(begins).or(first);
         let own = others
-            .chain(first_heading)
+            .chain(heading)
             .find_map(|own| parts.own(own, site.as_deref()));
         own.or_else(|| parts.beside(site.as_deref()?))
-            .unwrap_or(title)
+            .unwrap_or_else(|| without_domain(title, url))
     }
 
     pub(super) fn author(&self) -> Option<String> {
@@ -232,6 +240,14 @@ impl Collected {
             Some(content.clone())
         })
     }
+}
+
+/// A title without the part that names the domain of its site. The first page of a site has that name for a title.
+pub(in crate::markdown) fn without_domain<'a>(title: &'a str, url: &Url) -> &'a str {
+    let host = url.host_str().filter(|_| url.path() != "/");
+    let domain = host.and_then(psl::domain_str);
+    let own = domain.and_then(|domain| TitleParts::of(title).beside_domain(domain));
+    own.unwrap_or(title)
 }
 
 /// Names as one text, so that each can be found in it: "Lee, Ann; Bo".

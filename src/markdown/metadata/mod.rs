@@ -37,6 +37,7 @@ use super::injection;
 use super::scripts::{Scripts, within};
 use super::tag::Tag;
 use crate::domain::words::visible_line;
+pub(super) use decide::without_domain;
 use json_ld::JsonLd;
 pub(super) use json_ld::Property;
 pub(super) use microdata::Microdata;

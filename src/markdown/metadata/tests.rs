@@ -144,10 +144,38 @@ fn the_name_of_the_site_is_no_part_of_the_title() {
     check(title, own);
     let other = format!("{title}<meta property=og:title content='How to prune'>");
     check(&other, "How to prune tomatoes – The Patient Gardener");
+    // The page's domain is example.org.
+    let long = "Pruning";
+    check(&format!("<title>{long} - Example.org</title>"), long);
+    check(&format!("<title>{long} | EXAMPLE</title>"), long);
+    check(&format!("<title>Example | {long}</title>"), long);
+    check("<title>How to prune | Example News</title>", "How to prune");
+    check(
+        "<title>Prune | Example for all</title>",
+        "Prune | Example for all",
+    );
+    // A manual's name is the first heading of each of its pages, the page's own one the second.
+    let manual = "<title>Path | Manual of tools</title><body><h1>Manual of tools</h1>";
+    check(&format!("{manual}<h2>Path</h2>"), "Path");
     check(
         "<title>COVID-19</title><meta property=og:title content=COVID>",
         "COVID-19",
     );
+}
+
+#[test]
+fn the_first_page_of_a_site_keeps_the_name_of_the_site() {
+    let url = Url::parse("https://example.org/").expect("a valid URL");
+    let mut converter = Converter::new(Settings {
+        kind: ContentKind::Html,
+        url,
+        charset: None,
+        full: false,
+    });
+    let html = b"<title>Example - tools for gardens</title><p>Text of the page.";
+    converter.push(html).expect("HTML");
+    let found = converter.finish().expect("a page").metadata;
+    assert_eq!(found.title.as_deref(), Some("Example - tools for gardens"));
 }
 
 #[test]
