@@ -22,6 +22,7 @@ use super::repair::repair;
 use super::rows;
 use super::shares;
 use super::siblings;
+use super::sources;
 use super::voices::Voices;
 
 /// Text of at least so many words is kept once.
@@ -73,6 +74,9 @@ pub(super) fn decide(
     }
     outline.work.look();
     notes::keep_notes(outline, &mut is_kept);
+    if !hints.is_talk {
+        sources::keep_sources(outline, &mut is_kept);
+    }
     let voices = match hints.is_talk || include_comments {
         true => Voices::of(outline),
         false => None,

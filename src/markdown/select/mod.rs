@@ -27,6 +27,7 @@ mod rows;
 mod scale;
 mod shares;
 mod siblings;
+mod sources;
 pub(super) mod training;
 pub(super) mod voices;
 

@@ -2,7 +2,8 @@
 
 use super::super::outline::{Kind, Outline};
 
-/// Where more than one in so many headings would go, the page is a list of titles.
+/// Where more than these would go, and more than one in so many headings, the page is a list of titles.
+const ORPHANS_FEW: usize = 2;
 const HEADINGS_ONE_IN: usize = 3;
 /// A longer heading, or one that is a sentence, says something by itself.
 const HEADING_WORDS_MAX: u32 = 6;
@@ -46,7 +47,7 @@ pub(super) fn drop_orphans(outline: &Outline, is_kept: &mut [bool]) {
             }
         }
     }
-    if orphans.len() <= 1 || orphans.len() * HEADINGS_ONE_IN <= headings {
+    if orphans.len() <= ORPHANS_FEW || orphans.len() * HEADINGS_ONE_IN <= headings {
         for at in orphans {
             is_kept[at] = false;
         }
