@@ -1,6 +1,7 @@
 //! What one pass over a page leaves: blocks of finished markdown text in document order, and the tree of block
 //! elements they stood in. Selection reads it to choose blocks, rendering to write them. No HTML is left in here.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::counts::Counts;
@@ -34,6 +35,10 @@ pub(super) struct Outline {
     pub(super) players: Vec<usize>,
     /// What tabs show, in order.
     pub(super) panels: Vec<Panel>,
+    /// Elements that are hidden and do not say what would show them.
+    pub(super) concealed: Vec<Concealed>,
+    /// Hashes of the ids of elements that others control.
+    pub(super) controlled: HashSet<u64>,
     /// Names and dates outside of posts, with the number of the block that they stand in.
     pub(super) loose: Vec<(usize, Said)>,
     /// For training only: the numbers of the names on each node.
@@ -50,6 +55,13 @@ pub(super) struct Panel {
     /// The blocks in it.
     pub(super) blocks: Range<usize>,
     pub(super) node: NodeId,
+}
+
+#[derive(Debug)]
+pub(super) struct Concealed {
+    pub(super) node: NodeId,
+    /// The hash of its id.
+    pub(super) id: Option<u64>,
 }
 
 /// The names of an element, weighed. Weights are log-odds of content in sixteenths.
@@ -290,6 +302,8 @@ impl Outline {
             loose: Vec::new(),
             players: Vec::new(),
             panels: Vec::new(),
+            concealed: Vec::new(),
+            controlled: HashSet::new(),
             bins: Vec::new(),
             work: Work::default(),
         }

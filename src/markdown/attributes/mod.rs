@@ -3,6 +3,7 @@
 
 mod code;
 mod comments;
+mod concealed;
 mod names;
 mod reference;
 mod talk;
@@ -15,6 +16,7 @@ use super::tag::{Name, Tag};
 
 pub(super) use code::{has_language, is_beside_code, is_line_number, language, own_language};
 pub(super) use comments::is_comment;
+pub(super) use concealed::{controlled, is_concealed};
 use names::Lists;
 pub(super) use names::Names;
 pub(super) use reference::declares;
@@ -208,7 +210,7 @@ pub(super) fn role(tag: Tag, attributes: &Attributes<'_>, class: ClassSigns) -> 
         return Role::Hidden;
     }
     for (name, value) in attributes.iter() {
-        if hides(name, value) {
+        if hides(name, value) || (tag == Tag::Paragraph && has_no_size(name, value)) {
             return Role::Hidden;
         }
         match name.len() {
@@ -265,7 +267,8 @@ pub(super) fn is_hidden(attributes: &Attributes<'_>) -> bool {
 
 /// The same for an element whose classes are known not to hide it.
 pub(super) fn is_hidden_beside_class(attributes: &Attributes<'_>) -> bool {
-    attributes.iter().any(|(name, value)| hides(name, value))
+    let mut attributes = attributes.iter();
+    attributes.any(|(name, value)| hides(name, value) || has_no_size(name, value))
 }
 
 /// What the value of a class attribute says.
@@ -324,17 +327,53 @@ fn names_ingredients(token: &str) -> bool {
 }
 
 fn hides(name: &str, value: &str) -> bool {
+    conceals(name, value) || (name.eq_ignore_ascii_case("aria-hidden") && value == "true")
+}
+
+/// Whether the attribute keeps the element from the eyes of readers.
+fn conceals(name: &str, value: &str) -> bool {
     match name.len() {
         5 if name.eq_ignore_ascii_case("style") => value.split(';').any(|declaration| {
             let (name, value) = declaration.split_once(':').unwrap_or_default();
             let (name, value) = (name.trim(), value.trim());
-            (name.eq_ignore_ascii_case("display") && value.starts_with("none"))
-                || (name.eq_ignore_ascii_case("visibility") && value.starts_with("hidden"))
+            let begins = |word: &str| {
+                let start = value.get(..word.len());
+                start.is_some_and(|start| start.eq_ignore_ascii_case(word))
+            };
+            match name.len() {
+                7 => name.eq_ignore_ascii_case("display") && begins("none"),
+                10 => name.eq_ignore_ascii_case("visibility") && begins("hidden"),
+                3 | 4 if value.starts_with('-') => {
+                    let is_place = ["left", "top"]
+                        .iter()
+                        .any(|it| name.eq_ignore_ascii_case(it));
+                    is_place && number(value).is_some_and(|place| place <= OFF_SCREEN)
+                }
+                _ => false,
+            }
         }),
-        6 => name.eq_ignore_ascii_case("hidden"),
-        11 => name.eq_ignore_ascii_case("aria-hidden") && value == "true",
+        6 => name.eq_ignore_ascii_case("hidden") && !value.eq_ignore_ascii_case("until-found"),
         _ => false,
     }
+}
+
+/// In whatever unit: no screen reaches so far.
+const OFF_SCREEN: f32 = -999.0;
+
+/// Whether the letters in an element have no size. Around blocks that closes gaps, and they have sizes of their own.
+fn has_no_size(name: &str, value: &str) -> bool {
+    let is_none = |declaration: &str| {
+        let (name, value) = declaration.split_once(':').unwrap_or_default();
+        name.trim().eq_ignore_ascii_case("font-size") && number(value.trim()) == Some(0.0)
+    };
+    name.eq_ignore_ascii_case("style") && value.split(';').any(is_none)
+}
+
+/// The number that a value begins with.
+fn number(value: &str) -> Option<f32> {
+    let is_part = |c: char| c.is_ascii_digit() || matches!(c, '-' | '.');
+    let end = value.find(|c| !is_part(c)).unwrap_or(value.len());
+    value[..end].parse().ok()
 }
 
 /// A part of tabs, each of which shows a panel.

@@ -51,7 +51,7 @@ impl Class {
 }
 
 /// Eight bytes at a time; 0 for no value alone, which says nothing.
-fn hash_of(value: &[u8]) -> u64 {
+pub(super) fn hash_of(value: &[u8]) -> u64 {
     let mix = |hash: u64, word: u64| {
         let mixed = (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         mixed ^ (mixed >> 29)

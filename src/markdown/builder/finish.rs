@@ -2,7 +2,9 @@
 
 use super::Builder;
 use crate::markdown::inline::Finished;
-use crate::markdown::outline::{BLOCKS_MAX, Block, Kind, Node, NodeId, PAGE, Shape, Span};
+use crate::markdown::outline::{
+    BLOCKS_MAX, Block, Concealed, Kind, Node, NodeId, PAGE, Shape, Span,
+};
 use crate::markdown::tag::Tag;
 
 /// What a page asks about itself.
@@ -224,6 +226,11 @@ impl Builder {
                     shape: open.shape,
                     container,
                 });
+                if let Some(hash) = open.concealed {
+                    self.outline
+                        .concealed
+                        .push(Concealed { node: id, id: hash });
+                }
                 if self.is_training {
                     self.outline.bins.push((id, open.names.bins().to_vec()));
                 }

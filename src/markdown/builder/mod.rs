@@ -5,6 +5,7 @@
 mod blocks;
 mod classes;
 mod code;
+mod concealed;
 mod contents;
 mod effects;
 mod ends;
@@ -102,6 +103,8 @@ struct Open {
     shape: Shape,
     effect: Effect,
     node: NodeId,
+    /// It is hidden and does not say what would show it; the hash of its id.
+    concealed: Option<Option<u64>>,
     /// The number that the next item of this list gets.
     next_number: u32,
     numbering: blocks::Numbering,
@@ -193,6 +196,7 @@ impl Builder {
         attributes: &Attributes<'_>,
     ) {
         self.begin_tab(name, attributes);
+        self.note_control(attributes);
         self.collected.microdata.start(name, tag, attributes);
         if self.skipping.is_some() && self.start_skipped(name, tag, closes_itself) {
             if tag == Tag::Source {
@@ -379,6 +383,7 @@ impl Builder {
             shape: Shape::Plain,
             effect: Effect::None,
             node: PAGE,
+            concealed: None,
             next_number: 1,
             numbering: blocks::Numbering::default(),
         };
@@ -390,6 +395,7 @@ impl Builder {
             open.is_comment = signs.is_comment || attributes::is_comment(attributes);
             self.is_byline |= signs.is_byline;
             open.role = attributes::role(tag, attributes, signs);
+            open.concealed = concealed::of(open.role, attributes);
             self.outline.declarations +=
                 u32::from(signs.declares || attributes::declares(attributes));
             open.place = self.begin_voice(name, tag, attributes, signs.talk);

@@ -8,6 +8,7 @@ use super::Selected;
 use super::bylines;
 use super::cards;
 use super::comments;
+use super::concealed;
 use super::endings;
 use super::hints::Hints;
 use super::images;
@@ -98,6 +99,7 @@ pub(super) fn decide(
     images::keep_images(outline, &mut is_kept);
     images::keep_captions(outline, &mut is_kept);
     drop_consent(outline, &mut is_kept);
+    concealed::drop_concealed(outline, &mut is_kept);
     outline.work.look();
     promotions::drop_promotions(outline, &mut is_kept);
     note_titles::keep_note_titles(outline, &mut is_kept);

@@ -7,6 +7,7 @@ mod bylines;
 mod cards;
 mod columns;
 mod comments;
+mod concealed;
 mod decide;
 mod endings;
 mod facts;
