@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use super::super::outline::{Outline, PAGE, Role, Shape};
 use super::Selected;
+use super::announced;
 use super::bylines;
 use super::cards;
 use super::comments;
@@ -67,6 +68,7 @@ pub(super) fn decide(
     endings::keep_ending(outline, &mut is_kept);
     if !hints.is_talk {
         siblings::keep_alike_parts(outline, &mut is_kept);
+        announced::keep_announced(outline, &mut is_kept);
     }
     for (is_kept, is_comment) in is_kept.iter_mut().zip(comments) {
         if is_comment {

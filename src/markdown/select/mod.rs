@@ -3,6 +3,7 @@
 //!
 //! The model is made by `data/selection/train.py` from the rows that this very code writes.
 
+mod announced;
 mod bylines;
 mod cards;
 mod columns;
