@@ -438,6 +438,20 @@ pub(super) fn look(attributes: &Attributes<'_>) -> Option<Look> {
     found
 }
 
+/// Whether its style gives an element a line of its own, whatever the element is.
+pub(super) fn is_line(attributes: &Attributes<'_>) -> bool {
+    let has_line = |declaration: &str| {
+        let (name, value) = declaration.split_once(':').unwrap_or_default();
+        let value = value.split('!').next().unwrap_or_default().trim();
+        name.trim().eq_ignore_ascii_case("display")
+            && ["block", "flex", "grid"]
+                .iter()
+                .any(|it| value.eq_ignore_ascii_case(it))
+    };
+    let style = attributes.raw("style");
+    style.is_some_and(|style| style.split(';').any(has_line))
+}
+
 /// Whether a link in a heading is one to edit or to link to it.
 pub(super) fn is_of_heading(attributes: &Attributes<'_>) -> bool {
     static LINKS: Names = Names::new(&[

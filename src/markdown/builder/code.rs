@@ -223,6 +223,9 @@ impl Builder {
         if is_between_lines && text.trim().is_empty() {
             return;
         }
+        if self.seams.take_line() && !text.starts_with('\n') && !self.writer.is_at_line_start() {
+            self.writer.preformatted("\n");
+        }
         let is_behind_number = self
             .preformatted
             .as_mut()

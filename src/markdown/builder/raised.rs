@@ -1,6 +1,7 @@
 //! Text above and below the line. Markdown has none, but `2^n` must not become `2n`: exponents and indices are written as
 //! mathematicians type them, and what only looks small (`1st`, `H2O`) stays as it is.
 
+use super::seams::{is_fraction_of_price, is_whole_price};
 use super::{Builder, Effect};
 
 /// Longer text is no exponent.
@@ -55,6 +56,9 @@ impl Builder {
         let Some(raised) = &self.raised else { return };
         let before = self.writer.word_before();
         let written = match raised.is_above {
+            true if is_whole_price(before) && is_fraction_of_price(&raised.text) => {
+                Some(format!(".{}", raised.text))
+            }
             true => exponent(before, &raised.text),
             false => index(before, &raised.text),
         };

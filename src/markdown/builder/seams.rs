@@ -1,9 +1,9 @@
 //! Where two inline elements touch, one ended and the next begun without white space between, and a style sheet shows
-//! them apart: a label and its value, a name and a date. The letters of one word may be split alike, so text is
-//! parted only where no word goes on.
+//! them apart: a label and its value, a name and a date, euros and cents. The letters of one word may be split alike, so
+//! text is parted only where no word goes on. An element whose style gives it a line of its own is parted by line breaks.
 
 use super::Builder;
-use crate::markdown::attributes::Attributes;
+use crate::markdown::attributes::{self, Attributes};
 use crate::markdown::tag::{Name, Tag};
 
 const LABEL: Name = Name::new("label");
@@ -16,6 +16,14 @@ pub(super) struct Seams {
     open: u64,
     /// The same for whether it is the label of a control, which is always shown apart from another one.
     labels: u64,
+    /// The same for whether its style gives it a line of its own.
+    lines: u64,
+    /// Such an element has begun or ended behind the last text.
+    is_line_over: bool,
+    /// The innermost element begins with the next text, and has a class.
+    begins_classed: bool,
+    /// It is named for the part of a price behind the point.
+    is_fraction: bool,
     /// The element that ended behind the last text,
     ended: Option<bool>,
     /// and the one that began behind that.
@@ -26,7 +34,12 @@ pub(super) struct Seams {
 
 impl Seams {
     /// An inline element begins. A class says that it is a thing of its own.
-    pub(super) fn begin(&mut self, has_class: bool, is_label: bool) {
+    fn begin(&mut self, class: Option<&str>, is_label: bool, is_line: bool) {
+        let has_class = class.is_some();
+        self.lines = self.lines << 1 | u64::from(is_line);
+        self.is_line_over |= is_line;
+        self.begins_classed = has_class;
+        self.is_fraction = class.is_some_and(names_fraction);
         self.open = self.open << 1 | u64::from(has_class);
         self.labels = self.labels << 1 | u64::from(is_label);
         if self.ended.is_some() && self.begun.is_none() {
@@ -39,6 +52,10 @@ impl Seams {
         self.ended = Some(self.open & 1 == 1);
         self.begun = None;
         self.are_labels = self.labels & 1 == 1;
+        self.is_line_over |= self.lines & 1 == 1;
+        self.begins_classed = false;
+        self.is_fraction = false;
+        self.lines >>= 1;
         self.open >>= 1;
         self.labels >>= 1;
     }
@@ -52,11 +69,18 @@ impl Seams {
     pub(super) fn join(&mut self) {
         self.ended = None;
         self.begun = None;
+        self.begins_classed = false;
+        self.is_fraction = false;
     }
 
     /// A block begins or ends.
     pub(super) fn clear(&mut self) {
         *self = Seams::default();
+    }
+
+    /// Whether an element with a line of its own has begun or ended before this place.
+    pub(super) fn take_line(&mut self) -> bool {
+        std::mem::take(&mut self.is_line_over)
     }
 
     /// Whether the next text stands behind such a seam, and whether one element ended and one began there.
@@ -73,8 +97,9 @@ impl Builder {
             let href = attributes.raw("href");
             tag == Tag::Anchor && href.is_some_and(|href| href.starts_with('#'))
         };
+        let is_line = attributes::is_line(attributes);
         self.seams
-            .begin(attributes.raw("class").is_some(), name == LABEL);
+            .begin(attributes.raw("class"), name == LABEL, is_line);
         if matches!(tag, Tag::Superscript | Tag::Subscript | Tag::RubyText) || leads_to_note() {
             self.seams.join();
         }
@@ -82,6 +107,13 @@ impl Builder {
 
     /// Parts the text from what it touches, if that is another thing.
     pub(super) fn part_from_before(&mut self, text: &str) {
+        if !text.trim().is_empty()
+            && self.seams.take_line()
+            && !self.writer.is_empty()
+            && !self.writer.is_after_line_break()
+        {
+            self.line_break();
+        }
         if self.seams.is_in_classed()
             && is_price(text)
             && !self.writer.is_in_code()
@@ -90,7 +122,18 @@ impl Builder {
             self.writer.gap();
         }
         let are_labels = self.seams.are_labels;
+        let is_fraction = std::mem::take(&mut self.seams.is_fraction);
+        let begins_classed = std::mem::take(&mut self.seams.begins_classed);
         let (is_seam, begins) = self.seams.take();
+        let before = self.writer.word_before();
+        if is_fraction_of_price(text) && !self.writer.is_in_code() {
+            let is_digit = |c: char| c.is_ascii_digit();
+            if is_fraction && before.ends_with(is_digit) {
+                self.writer.text(".");
+            } else if (is_seam || begins_classed) && is_whole_price(before) {
+                self.writer.gap();
+            }
+        }
         if begins
             && (is_seam || are_labels)
             && !self.writer.is_in_code()
@@ -99,6 +142,32 @@ impl Builder {
             self.writer.gap();
         }
     }
+}
+
+/// Whether a class names the part of a price behind the point.
+fn names_fraction(class: &str) -> bool {
+    const NAMES: [&str; 4] = ["cents", "decimal", "decimals", "fraction"];
+    let mut tokens = class.split_ascii_whitespace();
+    tokens.any(|token| {
+        let token = token.to_ascii_lowercase();
+        NAMES.iter().any(|name| token.ends_with(name))
+    })
+}
+
+/// Whether a text can be that part: `50`.
+pub(super) fn is_fraction_of_price(text: &str) -> bool {
+    let digits = text.trim_end();
+    digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a text ends with a price that has no such part: `€12`.
+pub(super) fn is_whole_price(before: &str) -> bool {
+    let number = |c: char| c.is_ascii_digit() || matches!(c, ',' | '.');
+    let rest = before.trim_end_matches(number);
+    let number = &before[rest.len()..];
+    let last = number.rsplit([',', '.']).next().unwrap_or_default();
+    let is_grouped = number.len() == last.len() || last.len() == 3;
+    !last.is_empty() && is_grouped && rest.trim_end().ends_with(['$', '€', '£', '¥'])
 }
 
 /// Whether a text begins with a price. No word ends with its sign.

@@ -215,6 +215,42 @@ fn neighbours_that_are_shown_apart_are_parted() {
     );
 }
 
+/// A ticket for 12.50 euros cost 1250.
+#[test]
+fn the_small_part_of_a_price_stands_behind_a_point() {
+    check(
+        "€<span class=int>12</span><span class=cents>50</span> a day",
+        "€12.50 a day",
+    );
+    check("<b>$19<span class=x-cents>99</span></b>", "**$19.99**");
+    // Perhaps ten percent off.
+    check("$120<span class=x>10</span>%", "$120 10%");
+    check("€1,299<sup>00</sup>", "€1,299.00");
+    check(
+        "<span class=whole>12</span><span class=price-fraction>50</span> €",
+        "12.50 €",
+    );
+    // Whole already, or no price.
+    check("$19.<span class=x>99</span>", "$19.99");
+    check("$1.99<span class=x>10</span>", "$1.9910");
+    check("$1<span class=x>000</span>", "$1000");
+    check("<span class=d>4</span><span class=d>12</span>", "412");
+}
+
+#[test]
+fn elements_with_a_line_of_their_own_have_one() {
+    check(
+        "<p>Now <span style='display: block'>First line</span><span style='DISPLAY:flex'>Second line</span> end",
+        "Now  \nFirst line  \nSecond line  \nend",
+    );
+    check(
+        "<pre><code><span class=line style='display:block'>let a = 1;</span><span class=line style='display:block'>\
+         <i>  </i>let b = 2;\n</span><span style='display:block'>let c = 3;</span></code></pre>",
+        "```\nlet a = 1;\n  let b = 2;\nlet c = 3;\n```",
+    );
+    check("<p>In<span style='display:inline-block'>line", "Inline");
+}
+
 #[test]
 fn tables_of_contents_are_left_out() {
     let contents = |class: &str, links: &str| {
