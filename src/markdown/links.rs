@@ -23,6 +23,8 @@ const LAZY_SOURCES: [&str; 7] = [
 
 #[derive(Clone, Debug)]
 pub(super) struct Links {
+    /// Of the page itself.
+    own: Url,
     base: Url,
     has_base: bool,
     bytes_left: usize,
@@ -49,10 +51,16 @@ pub(super) fn protected_address(code: &str) -> Option<String> {
 impl Links {
     pub(super) fn new(url: Url) -> Links {
         Links {
+            own: url.clone(),
             base: url,
             has_base: false,
             bytes_left: URLS_BYTES_MAX,
         }
+    }
+
+    /// The address of the page.
+    pub(super) fn address(&self) -> &str {
+        self.own.as_str()
     }
 
     /// The first `<base href>` counts (HTML Standard 4.2.3).

@@ -336,7 +336,7 @@ impl Builder {
     }
 
     pub(super) fn finish(mut self) -> (Outline, Collected, Links) {
-        self.collected.finish(self.skipping.is_some());
+        self.collected.finish(self.skipping.is_some(), &self.links);
         self.close_down_to(0);
         self.write_block();
         self.outline.text = self.writer.text;

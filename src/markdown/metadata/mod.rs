@@ -34,6 +34,7 @@ mod tests;
 
 use super::attributes::Attributes;
 use super::injection;
+use super::links::Links;
 use super::scripts::{Scripts, within};
 use super::tag::Tag;
 use crate::domain::words::visible_line;
@@ -223,9 +224,15 @@ impl Collected {
     }
 
     /// The page has ended.
-    pub(super) fn finish(&mut self, is_broken_off: bool) {
+    pub(super) fn finish(&mut self, is_broken_off: bool, links: &Links) {
         self.is_broken_off |= is_broken_off;
-        self.json_ld = JsonLd::read(&self.scripts.json_ld);
+        let canonical = self.links.canonical.as_deref();
+        let canonical = canonical.and_then(|href| links.metadata(href));
+        let addresses: Vec<&str> = [Some(links.address()), canonical.as_deref()]
+            .into_iter()
+            .flatten()
+            .collect();
+        self.json_ld = JsonLd::read(&self.scripts.json_ld, &addresses);
         let is_of_item = !self.json_ld.properties.is_empty();
         let field = |name: &str| {
             let mut fields = self.fields.iter();

@@ -1,6 +1,7 @@
 //! What a page says of itself in JSON-LD (schema.org). Reads broken scripts as far as they go, joins `@graph` by
 //! `@id`, and looks at no more than a bounded number of items. Knows no HTML but the markers around a script.
 
+mod place;
 mod properties;
 mod script;
 #[cfg(test)]
@@ -11,6 +12,7 @@ use std::collections::{HashMap, VecDeque};
 use serde_json::{Map, Value};
 
 use super::clean;
+use place::{Place, place_of};
 pub(in crate::markdown) use properties::Property;
 use properties::properties;
 pub(super) use properties::spoken;
@@ -90,10 +92,11 @@ impl JsonLd {
         self.types.iter().any(is_subject)
     }
 
-    /// `scripts` holds one script a line.
-    pub(super) fn read(scripts: &str) -> JsonLd {
+    /// `scripts` holds one script a line, `addresses` are those of the page.
+    pub(super) fn read(scripts: &str, addresses: &[&str]) -> JsonLd {
         let values: Vec<Value> = scripts.lines().flat_map(values).collect();
-        let items = items(&values);
+        let here: Vec<String> = addresses.iter().filter_map(|it| place_of(it)).collect();
+        let items = of_this_page(items(&values), &here);
         let by_id: HashMap<&str, &Map<String, Value>> = items
             .iter()
             .filter(|item| item.len() > 1)
@@ -288,6 +291,26 @@ fn items(values: &[Value]) -> Vec<&Map<String, Value>> {
         }
     }
     items
+}
+
+/// Without what says that it is about another page, if something else is about this one.
+fn of_this_page<'a>(
+    items: Vec<&'a Map<String, Value>>,
+    here: &[String],
+) -> Vec<&'a Map<String, Value>> {
+    let places: Vec<Place> = items
+        .iter()
+        .map(|item| match rank(item) {
+            Some(_) => Place::of(item, here),
+            None => Place::Unsaid,
+        })
+        .collect();
+    let has_own = places.contains(&Place::Here);
+    let places = items.into_iter().zip(places);
+    places
+        .filter(|(_, place)| !has_own || *place != Place::Elsewhere)
+        .map(|(item, _)| item)
+        .collect()
 }
 
 /// The surest first; nothing for what only surrounds the page, as its site, its publisher or its breadcrumbs.

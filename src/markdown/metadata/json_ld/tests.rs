@@ -1,7 +1,7 @@
 use super::*;
 
 fn read(script: &str) -> JsonLd {
-    JsonLd::read(script)
+    JsonLd::read(script, &["https://www.example.org/a/?from=b"])
 }
 
 #[test]
@@ -42,6 +42,24 @@ fn the_subject_is_found_in_a_graph() {
     assert_eq!(found.keywords, ["sea", "ships"]);
     assert_eq!(found.article_body.as_deref(), Some("All about boats."));
     assert_eq!(found.is_free, Some(false));
+}
+
+/// The title, the author and the date were those of a related article.
+#[test]
+fn an_article_about_another_page_is_not_the_subject() {
+    let other =
+        r#"{"@type":"Article","headline":"Other","url":"https://example.org/b","author":"Zed"}"#;
+    for own in [
+        r#"{"@type":"Article","headline":"It's A","url":"http://example.org/a#top"}"#,
+        r#"{"@type":"Article","headline":"It's A","mainEntityOfPage":{"@id":"https://example.org/a"}}"#,
+        r#"{"@type":"Report","headline":"It's A","@id":"https://example.org/a#report"}"#,
+    ] {
+        let found = read(&format!("[{other},{own}]"));
+        assert_eq!(found.headline.as_deref(), Some("It's A"), "{own}");
+        assert!(found.authors.is_empty());
+    }
+    // Alone it may have the address that the page had before.
+    assert_eq!(read(other).headline.as_deref(), Some("Other"));
 }
 
 fn check_headline(script: &str) {
