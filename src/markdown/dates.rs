@@ -39,6 +39,33 @@ pub(super) fn normalised(text: &str) -> String {
     read(text).unwrap_or_else(|| text.to_owned())
 }
 
+/// The same for a date that a machine wrote: nothing where there is no such day, the day alone where there is no such hour.
+pub(super) fn possible(text: &str) -> Option<String> {
+    let text = text.trim();
+    let is_part = |c: char| c.is_ascii_digit() || "-/.".contains(c);
+    let end = text.find(|c| !is_part(c)).unwrap_or(text.len());
+    let exists =
+        |year: &str, month: &str, day: &str| date_of(number(year)?, number(month)?, number(day)?);
+    let day = |parts: &[&str]| match *parts {
+        [year, month, day] if year.len() == 4 => Some(exists(year, month, day)),
+        [one, other, year] if year.len() == 4 => {
+            let day = exists(year, one, other).or_else(|| exists(year, other, one));
+            day.is_none().then_some(None)
+        }
+        [year, month] if year.len() == 4 && end == text.len() => {
+            exists(year, month, "1").is_none().then_some(None)
+        }
+        [whole] if whole.len() == 8 => Some(exists(&whole[..4], &whole[4..6], &whole[6..])),
+        _ => None,
+    };
+    let parts: Vec<&str> = text[..end].split(['-', '/', '.']).take(4).collect();
+    match (read(text), day(&parts)) {
+        (Some(date), _) => Some(date),
+        (None, Some(day)) => day.map(|day| day.to_string()),
+        (None, None) => Some(text.to_owned()),
+    }
+}
+
 fn read(text: &str) -> Option<String> {
     if text.len() > DATE_BYTES_MAX || !text.is_ascii() {
         return None;
@@ -262,6 +289,29 @@ mod tests {
         check("Sept 7, 2023", "2023-09-07");
         check("1709632800", "2024-03-05T10:00:00Z");
         check("1709632800123", "2024-03-05T10:00:00Z");
+    }
+
+    /// A page that said 2021-13-45 was published on 2021-13-45.
+    #[test]
+    fn days_that_do_not_exist_are_no_dates() {
+        for (text, expected) in [
+            ("2021-13-45", None),
+            ("2021-02-30", None),
+            ("0000-00-00", None),
+            ("0001-01-01T00:00:00Z", None),
+            ("20210230", None),
+            ("45/13/2021", None),
+            ("2021-13", None),
+            ("2021-03-04T25:61", Some("2021-03-04")),
+            ("2021-03-04", Some("2021-03-04")),
+            ("2021-03", Some("2021-03")),
+            ("05/03/2024", Some("05/03/2024")),
+            ("2024", Some("2024")),
+            ("5. März 2024", Some("5. März 2024")),
+            ("yesterday", Some("yesterday")),
+        ] {
+            assert_eq!(possible(text).as_deref(), expected, "{text}");
+        }
     }
 
     #[test]

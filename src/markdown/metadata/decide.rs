@@ -109,7 +109,7 @@ impl Collected {
         let json_ld = &self.json_ld;
         let absolute =
             |href: &Option<String>| href.as_deref().and_then(|href| links.metadata(href));
-        let date = |found: Option<String>| found.map(|text| dates::normalised(&text));
+        let date = |found: Option<String>| found.and_then(|text| dates::possible(&text));
         Metadata {
             title: self
                 .title()
@@ -121,18 +121,14 @@ impl Collected {
             description: self.description(),
             author: self.author(),
             site_name: self.site_name(),
-            published_at: date(
-                self.first(PUBLISHED)
-                    .or_else(|| json_ld.published_at.clone())
-                    .or_else(|| self.first(PUBLISHED_TOO))
-                    .or_else(|| self.published.clone()),
-            ),
-            modified_at: date(
-                self.first(MODIFIED)
-                    .or_else(|| json_ld.modified_at.clone())
-                    .or_else(|| self.first(MODIFIED_TOO))
-                    .or_else(|| self.modified.clone()),
-            ),
+            published_at: date(self.first(PUBLISHED))
+                .or_else(|| date(json_ld.published_at.clone()))
+                .or_else(|| date(self.first(PUBLISHED_TOO)))
+                .or_else(|| date(self.published.clone())),
+            modified_at: date(self.first(MODIFIED))
+                .or_else(|| date(json_ld.modified_at.clone()))
+                .or_else(|| date(self.first(MODIFIED_TOO)))
+                .or_else(|| date(self.modified.clone())),
             language: self
                 .language
                 .clone()

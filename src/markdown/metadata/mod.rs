@@ -23,7 +23,8 @@
 //! where the other part is the site's name. Names of authors are joined by commas, or by semicolons where one of them has
 //! a comma itself.
 //!
-//! Addresses are absolute and of http or https. Dates are ISO 8601 where they can be read in one way only.
+//! Addresses are absolute and of http or https. Dates are ISO 8601 where they can be read in one way only, and a day that
+//! does not exist is none.
 
 mod decide;
 mod json_ld;

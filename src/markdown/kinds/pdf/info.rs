@@ -2,7 +2,7 @@
 
 use encoding_rs::WINDOWS_1252;
 
-use super::super::super::Metadata;
+use super::super::super::{Metadata, dates};
 use super::cmap::utf_16;
 use super::file::File;
 use super::lexer::{Dict, Object};
@@ -29,8 +29,8 @@ pub(super) fn metadata(file: &File<'_>, catalog: &Dict) -> Metadata {
         .unwrap_or_default();
     let or_xmp = |name: &str, tag: &str| field(name).or_else(|| in_xmp(&xmp, tag));
     let date = |name: &str, tag: &str| {
-        let own = field(name).and_then(|text| iso_date(&text));
-        own.or_else(|| in_xmp(&xmp, tag))
+        let own = field(name).and_then(|text| dates::possible(&iso_date(&text)?));
+        own.or_else(|| dates::possible(&in_xmp(&xmp, tag)?))
     };
     let language = match file.member(catalog, "Lang") {
         Some(Object::Text(bytes)) => clean(&text(&bytes)),
@@ -152,6 +152,8 @@ mod tests {
         check("D:20240131", Some("2024-01-31"));
         check("D:2024", Some("2024"));
         check("yesterday", None);
+        let no_day = iso_date("D:20249999").and_then(|date| dates::possible(&date));
+        assert_eq!(no_day, None);
         check("20240131€", Some("2024-01-31"));
     }
 
