@@ -91,7 +91,8 @@ fn body_size(pages: &[Vec<Line>]) -> f64 {
     most.map_or(10.0, |(key, _)| size(key))
 }
 
-/// Takes out lines at the top and at the foot that many pages share, word for word or but for the page's number.
+/// Takes out lines at the top and at the foot that many pages share, word for word or but for the page's number. The
+/// first page keeps what is the same on all: whose letter it is, what the report is called.
 fn leave_running_heads(pages: &mut [Vec<Line>]) {
     if pages.len() < REPEATED_PAGES {
         return;
@@ -111,7 +112,13 @@ fn leave_running_heads(pages: &mut [Vec<Line>]) {
     for lines in groups.into_values().filter(|lines| lines.len() >= enough) {
         let alike = alike(&lines, pages);
         if alike.len() >= enough {
-            for (page, line) in alike {
+            let is_said_once = match (alike.first(), alike.last()) {
+                (Some((_, first)), Some((_, last))) => {
+                    first.has_letters() && first.numbers == last.numbers
+                }
+                _ => false,
+            };
+            for (page, line) in alike.into_iter().skip(usize::from(is_said_once)) {
                 heads[page].push(line.at);
             }
         }
@@ -228,14 +235,28 @@ fn first_of(page: usize, number: &str) -> Option<i64> {
 /// Marks of an amount of money, which is never part of a running head.
 const CURRENCIES: [&str; 9] = ["€", "$", "£", "¥", "₹", "EUR", "USD", "GBP", "CHF"];
 
-/// The outermost lines of a page that can be running heads: none is larger than the text, and none names a price.
+/// The outermost lines of a page that can be running heads: they stand apart from the text, none is larger than it, and
+/// none names a price.
 fn margin(lines: &[Line], size_max: f64) -> Vec<MarginLine> {
     let mut by_height: Vec<usize> = (0..lines.len())
         .filter(|at| lines[*at].turn == lines[0].turn)
         .collect();
     by_height.sort_by(|one, other| lines[*other].up.total_cmp(&lines[*one].up));
     let count = by_height.len();
-    let is_outer = |rank: usize| rank < MARGIN_LINES || rank + MARGIN_LINES >= count;
+    let leading = leading(lines);
+    let is_gap = |above: usize| {
+        let (above, below) = (&lines[by_height[above]], &lines[by_height[above + 1]]);
+        let size = above.size.max(below.size);
+        key(above.size) != key(below.size) || above.up - below.up > leading * LEADING_SLACK * size
+    };
+    // Whether a gap lies between a line and the text, with none but outer lines before it.
+    let is_apart = |rank: usize| {
+        let last = count.saturating_sub(1);
+        (rank < MARGIN_LINES && (rank..MARGIN_LINES.min(last)).any(is_gap))
+            || (rank + MARGIN_LINES >= count
+                && (last.saturating_sub(MARGIN_LINES)..rank).any(is_gap))
+    };
+    let is_outer = |rank: usize| count == 1 || is_apart(rank);
     let outer = by_height
         .iter()
         .enumerate()
@@ -554,9 +575,12 @@ mod tests {
         };
         let pages = paragraphs((1..=6).map(page).collect());
         let all: Vec<&str> = pages.iter().flatten().map(|p| p.text.as_str()).collect();
-        assert_eq!(all.len(), 6);
+        // The first page keeps it.
+        assert_eq!(all.len(), 7);
+        assert_eq!(all[0], "The running head");
         assert!(
-            all.iter()
+            all[1..]
+                .iter()
                 .all(|text| text.starts_with("Chapter") && !text.contains("page 1"))
         );
     }
@@ -613,9 +637,47 @@ mod tests {
         let pages: Vec<Vec<String>> = (0..6).map(invoice).collect();
         let expected: Vec<String> = all(&pages)
             .into_iter()
-            .filter(|text| !text.starts_with("Harbour"))
+            .enumerate()
+            .filter(|(at, text)| *at == 0 || !text.starts_with("Harbour"))
+            .map(|(_, text)| text)
             .collect();
         assert_eq!(texts(&pages), expected);
+    }
+
+    /// Five invoices with the same total lost it: it was their first line.
+    #[test]
+    fn lines_that_do_not_stand_apart_from_the_text_are_no_running_heads() {
+        let texts = |name: &str| {
+            [
+                "Invoice total due: 120".to_owned(),
+                format!("{name} owes this for services in the month of May."),
+                "Please pay within 14 days of receipt.".to_owned(),
+                "Item one 50".to_owned(),
+                "Item two 70".to_owned(),
+            ]
+        };
+        let page = |name: &&str| {
+            let mut up = 720.0;
+            let lines = texts(name).map(|text| {
+                up -= 14.0;
+                line(&text, 50.0, up, 11.0)
+            });
+            lines.to_vec()
+        };
+        let pages = paragraphs(
+            ["Ada", "Bob", "Cyd", "Dan", "Eve"]
+                .iter()
+                .map(page)
+                .collect(),
+        );
+        for page in pages {
+            let all: Vec<&str> = page.iter().map(|p| p.text.as_str()).collect();
+            let all = all.join(" ");
+            assert!(
+                all.contains("total due: 120") && all.contains("Item two 70"),
+                "{all}"
+            );
+        }
     }
 
     #[test]
