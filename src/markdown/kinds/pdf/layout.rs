@@ -427,6 +427,10 @@ fn append(text: &mut String, line: &str) {
     let is_cut = before.len() < text.len()
         && before.chars().next_back().is_some_and(char::is_alphabetic)
         && line.chars().next().is_some_and(char::is_lowercase);
+    let hyphen = match before.len() < text.len() && !text.ends_with('\u{AD}') {
+        true => Hyphen::of(before, line),
+        false => Hyphen::Line,
+    };
     let is_dense = |c: Option<char>| c.is_some_and(|c| ('\u{2E80}'..='\u{FFEF}').contains(&c));
     let is_beside = is_dense(text.chars().next_back()) && is_dense(line.chars().next());
     // `Austria-Hungary` keeps its hyphen.
@@ -436,12 +440,45 @@ fn append(text: &mut String, line: &str) {
             .next_back()
             .is_some_and(char::is_alphanumeric)
         && line.chars().next().is_some_and(char::is_alphanumeric);
-    if is_cut {
+    if is_cut && hyphen == Hyphen::Line {
         text.truncate(before.len());
-    } else if !(is_beside || is_compound) {
+    } else if !(is_beside || is_compound) || hyphen == Hyphen::Part {
         text.push(' ');
     }
     text.push_str(line);
+}
+
+/// What a hyphen at the end of a line belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hyphen {
+    /// The line alone: it cuts a word.
+    Line,
+    /// A word made of several: `state-of-the-` with `art` below.
+    Word,
+    /// A part that shares the end of a word further on: `pre-` with `and post-war` below.
+    Part,
+}
+
+impl Hyphen {
+    fn of(before: &str, next: &str) -> Hyphen {
+        const JOINTS: [&str; 14] = [
+            "and", "bis", "e", "en", "et", "nor", "och", "oder", "of", "og", "or", "ou", "to",
+            "und",
+        ];
+        const SMALL: [&str; 12] = [
+            "a", "an", "and", "at", "by", "in", "of", "on", "or", "the", "to", "with",
+        ];
+        let next = next.split(|c: char| !c.is_alphabetic()).next();
+        let word = before.rsplit(char::is_whitespace).next();
+        let parts = word.and_then(|word| word.rsplit_once('-'));
+        if next.is_some_and(|next| JOINTS.contains(&next)) {
+            Hyphen::Part
+        } else if parts.is_some_and(|(_, last)| SMALL.contains(&last)) {
+            Hyphen::Word
+        } else {
+            Hyphen::Line
+        }
+    }
 }
 
 /// What follows the mark of a list.
@@ -506,6 +543,26 @@ mod tests {
                 ("two", 0, true),
             ],
         );
+    }
+
+    #[test]
+    fn hyphens_at_the_end_of_a_line_are_told_apart() {
+        for (text, next, expected) in [
+            ("a hyphen-", "ated word", "a hyphenated word"),
+            (
+                "the pre-",
+                "and post-war years",
+                "the pre- and post-war years",
+            ),
+            ("Vor-", "und Nachteile", "Vor- und Nachteile"),
+            ("a state-of-the-", "art plan", "a state-of-the-art plan"),
+            ("soft\u{AD}", "ened", "softened"),
+            ("20-", "year-olds", "20-year-olds"),
+        ] {
+            let mut text = text.to_owned();
+            append(&mut text, next);
+            assert_eq!(text, expected);
+        }
     }
 
     #[test]
