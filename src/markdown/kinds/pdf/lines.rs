@@ -12,6 +12,9 @@ const WORD_GAP: f64 = 0.15;
 const BASELINE_GAP: f64 = 0.5;
 /// A step back that begins a line of its own, even on the same height.
 const STEP_BACK: f64 = 0.6;
+/// What is smaller than the line by this much, and stands so far above it, is an exponent or a note's number.
+const RAISED_SIZE: f64 = 0.85;
+const RAISED_UP: f64 = 0.2;
 /// A gap between columns of a table, or of the page.
 const COLUMN_GAP: f64 = 1.5;
 
@@ -50,6 +53,8 @@ pub(super) struct Lines {
     pub(super) lines: Vec<Line>,
     bytes: usize,
     ends_in_gap: bool,
+    /// The last character stands above the line.
+    is_raised: bool,
 }
 
 impl Lines {
@@ -79,6 +84,13 @@ impl Lines {
                 if !is_blank {
                     self.bytes += glyph.text.len();
                     let is_apart = self.ends_in_gap || gap > WORD_GAP * size;
+                    let is_raised =
+                        size < RAISED_SIZE * line.size && up - line.up > RAISED_UP * line.size;
+                    // 10⁶ is not 106.
+                    if is_raised && !self.is_raised && !is_apart {
+                        line.raise(glyph.text);
+                    }
+                    self.is_raised = is_raised;
                     line.join(glyph.text, is_apart, gap > COLUMN_GAP * larger);
                 }
                 if !is_blank {
@@ -95,6 +107,7 @@ impl Lines {
         }
         self.bytes += glyph.text.len();
         self.ends_in_gap = false;
+        self.is_raised = false;
         self.lines.push(Line {
             text: glyph.text.to_owned(),
             start,
@@ -157,6 +170,15 @@ impl Line {
             self.votes -= 1;
         } else {
             (self.size, self.up) = (size, up);
+        }
+    }
+
+    /// Marks a number above another one as its exponent.
+    fn raise(&mut self, text: &str) {
+        let is_number =
+            text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '−' | '+'));
+        if is_number && self.text.ends_with(|c: char| c.is_ascii_digit()) {
+            self.text.push('^');
         }
     }
 
@@ -255,6 +277,28 @@ mod tests {
                 glyph("e", 10.0, 88.0, right),
             ],
             &["ab c2", "d e"],
+        );
+    }
+
+    /// 10⁻⁶ became 10-6.
+    #[test]
+    fn exponents_are_marked() {
+        let right = (1.0, 0.0);
+        let small = |text, x| Glyph {
+            size: 6.0,
+            width: 3.0,
+            ..glyph(text, x, 104.0, right)
+        };
+        check(
+            &[
+                glyph("1", 0.0, 100.0, right),
+                glyph("0", 5.0, 100.0, right),
+                small("-", 10.0),
+                small("6", 13.0),
+                glyph("m", 18.0, 100.0, right),
+                small("2", 23.0),
+            ],
+            &["10^-6 m2"],
         );
     }
 
