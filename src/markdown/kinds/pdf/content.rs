@@ -83,6 +83,7 @@ pub(super) struct Fonts(HashMap<u32, Rc<Font>>);
 pub(super) struct Page<'a, 'f> {
     file: &'a File<'f>,
     fonts: &'a mut Fonts,
+    sheet: Option<Sheet>,
     state: State,
     saved: Vec<State>,
     text: Matrix,
@@ -91,6 +92,38 @@ pub(super) struct Page<'a, 'f> {
     lines: Lines,
     /// Characters whose meaning the font does not tell.
     unknown: usize,
+}
+
+/// The paper that a page is printed on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sheet {
+    left: f64,
+    bottom: f64,
+    right: f64,
+    top: f64,
+}
+
+impl Sheet {
+    /// From two opposite corners. None if it is smaller than any letter.
+    pub(super) fn of(corners: &[Object]) -> Option<Sheet> {
+        let corners: Vec<f64> = corners.iter().map_while(Object::number).collect();
+        let [x, y, other_x, other_y] = corners[..] else {
+            return None;
+        };
+        let sheet = Sheet {
+            left: x.min(other_x),
+            bottom: y.min(other_y),
+            right: x.max(other_x),
+            top: y.max(other_y),
+        };
+        (sheet.right - sheet.left > 1.0 && sheet.top - sheet.bottom > 1.0).then_some(sheet)
+    }
+
+    /// Whether a character of this size may be seen on it.
+    fn shows(&self, x: f64, y: f64, size: f64) -> bool {
+        (self.left - size..=self.right + size).contains(&x)
+            && (self.bottom - size..=self.top + size).contains(&y)
+    }
 }
 
 /// What a page shows.
@@ -105,10 +138,12 @@ pub(super) fn read(
     fonts: &mut Fonts,
     resources: &Dict,
     content: &[u8],
+    sheet: Option<Sheet>,
 ) -> PageContent {
     let mut page = Page {
         file,
         fonts,
+        sheet,
         state: State {
             matrix: Matrix::IDENTITY,
             font: Rc::new(Font::unknown()),
@@ -297,13 +332,17 @@ impl Page<'_, '_> {
         };
         let [a, b, c, d, _, _] = matrix.0;
         let Matrix([_, _, _, _, x, y]) = matrix.moved(0.0, rise);
+        let size = size.abs() * c.hypot(d);
+        if self.sheet.is_some_and(|sheet| !sheet.shows(x, y, size)) {
+            return;
+        }
         self.lines.push(&Glyph {
             text: shown,
             x,
             y,
             direction: (a, b),
             width: width * a.hypot(b),
-            size: size.abs() * c.hypot(d),
+            size,
             is_fixed: self.state.font.is_fixed,
         });
     }

@@ -34,6 +34,7 @@ mod tests;
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 
 use url::Url;
 
@@ -44,7 +45,7 @@ use super::super::render::push_escaped_line;
 use super::super::work::{Work, within_time};
 use super::super::{ConvertError, Heading, LINKS_MAX, Link, Page, Settings, THIN_WORDS, Warning};
 use super::fence;
-use content::Fonts;
+use content::{Fonts, Sheet};
 use file::File;
 use layout::Paragraph;
 use lexer::{Dict, Object};
@@ -104,6 +105,7 @@ fn read(bytes: &[u8], settings: &Settings, work: &Work) -> Result<Page, ConvertE
             &mut fonts,
             &resources(&file, leaf),
             text_of(&file, leaf).as_deref().unwrap_or_default(),
+            sheet(&file, leaf),
         );
         is_cut |= content.lines.is_full();
         let lines = content.lines.finish();
@@ -200,18 +202,32 @@ fn leaves(file: &File<'_>, catalog: &Dict) -> (Vec<Object>, bool) {
 }
 
 /// The page's own resources or those of a node above it.
-fn resources(file: &File<'_>, leaf: &std::rc::Rc<Dict>) -> std::rc::Rc<Dict> {
+fn resources(file: &File<'_>, leaf: &Rc<Dict>) -> Rc<Dict> {
+    inherited(file, leaf, |node| {
+        file.dict(node.get(b"Resources".as_slice()))
+    })
+    .unwrap_or_default()
+}
+
+fn sheet(file: &File<'_>, leaf: &Rc<Dict>) -> Option<Sheet> {
+    let corners = inherited(file, leaf, |node| {
+        file.array(node.get(b"MediaBox".as_slice()))
+    })?;
+    // A corner may stand elsewhere in the file.
+    let corners: Vec<Object> = corners.iter().take(4).map(|it| file.resolve(it)).collect();
+    Sheet::of(&corners)
+}
+
+/// What a page or the nearest node above it has.
+fn inherited<T>(file: &File<'_>, leaf: &Rc<Dict>, asked: impl Fn(&Dict) -> Option<T>) -> Option<T> {
     let mut node = leaf.clone();
     for _ in 0..PARENTS_MAX {
-        if let Some(resources) = file.dict(node.get(b"Resources".as_slice())) {
-            return resources;
+        if let Some(found) = asked(&node) {
+            return Some(found);
         }
-        match file.dict(node.get(b"Parent".as_slice())) {
-            Some(parent) => node = parent,
-            None => break,
-        }
+        node = file.dict(node.get(b"Parent".as_slice()))?;
     }
-    std::rc::Rc::default()
+    None
 }
 
 /// The page's content; several streams are one (ISO 32000-2, 7.7.3.3).

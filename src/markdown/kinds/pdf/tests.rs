@@ -309,7 +309,7 @@ fn objects_at_one_place_are_kept_once_and_others_up_to_a_bound() {
     let first = opened.thing(100).expect("an array");
     for number in 101..200 {
         let other = opened.thing(number).expect("an array");
-        assert!(std::rc::Rc::ptr_eq(&first, &other));
+        assert!(Rc::ptr_eq(&first, &other));
     }
     assert!(!opened.is_cut());
     // Each at a place of its own.
@@ -538,4 +538,29 @@ fn invoices_that_differ_in_the_total_keep_their_lines() {
         assert!(page.markdown.contains(total), "{}", page.markdown);
     }
     assert_eq!(page.markdown.matches("Harbour Supplies").count(), 3);
+}
+
+/// Text far below the paper was read as the page's own.
+#[test]
+fn what_stands_beside_the_paper_is_left_out() {
+    let shown = |sheet: &str| {
+        let page = format!(
+            "<</Type/Page/Parent 2 0 R/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>{sheet}>>"
+        );
+        let content =
+            b"BT /F1 10 Tf 50 700 Td (Seen by everybody) Tj 0 -5700 Td (Seen by nobody) Tj ET";
+        let objects = [
+            b"<</Type/Catalog/Pages 2 0 R>>".to_vec(),
+            b"<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 595 842]>>".to_vec(),
+            page.into(),
+            stream("", content),
+            b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>".to_vec(),
+        ];
+        convert(&file(&objects, ""))
+            .expect("the file converts")
+            .markdown
+    };
+    assert_eq!(shown(""), "Seen by everybody\n");
+    assert_eq!(shown("/MediaBox[595 842 0 0]"), "Seen by everybody\n");
+    assert!(shown("/MediaBox[0 0 0 0]").contains("nobody"));
 }
