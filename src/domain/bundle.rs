@@ -1,13 +1,11 @@
 //! Bundles, the levels of an Evidence Bundle, and their table. They are paid by x402, or through a payment link in US
 //! cents.
 
-use serde::{Deserialize, Serialize};
-
 use crate::domain::level_table::level_table;
 use crate::domain::pack::Pack;
 
 /// The sizes of an Evidence Bundle.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Bundle {
     Scout,
     #[default]

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::domain::bundle::Bundle;
 use crate::domain::email::is_email;
-use crate::domain::lead::{Lead, LeadProduct, LeadStatus};
+use crate::domain::lead::{Lead, LeadStatus};
 use crate::domain::order::Doubt;
 
 /// Longest identifier of the provider's that is read.
@@ -218,8 +218,7 @@ pub fn bundle_paid(quoted: Bundle, sources: usize, amount_total: Option<u64>) ->
 
 /// The bundle that a lead asks for, if it can be made.
 pub fn bundle_of(lead: &Lead) -> Result<Bundle, Doubt> {
-    let bundle = Bundle::parse(&lead.level).filter(|_| lead.product == LeadProduct::Bundle);
-    let bundle = bundle.ok_or(Doubt::NotABundle)?;
+    let bundle = lead.bundle().ok_or(Doubt::NotABundle)?;
     match lead.target_urls.len() {
         0 => Err(Doubt::NoSources),
         count if count > bundle.source_limit() => Err(Doubt::TooManySources),
@@ -232,6 +231,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::domain::lead::LeadProduct;
     use crate::domain::time::UnixSeconds;
 
     const SESSION: &str = "cs_test_a1b2c3d4e5f6g7";

@@ -1,5 +1,26 @@
 //! Closed sets of words that programs branch on: a row for each, with the word that stands in JSON.
 
+/// Reads and writes an enum as its name, with `name` and `parse`: in JSON and in records alike.
+macro_rules! written_by_name {
+    ($name:ident, $words:expr) => {
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.name())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> Result<$name, D::Error> {
+                let word = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+                let unknown = || serde::de::Error::unknown_variant(&word, &$words);
+                $name::parse(&word).ok_or_else(unknown)
+            }
+        }
+    };
+}
+
 /// Makes an enum of the rows `Variant = "word"`, in their order. It reads and writes as its word, in JSON and on pages,
 /// and its JSON Schema names all of them.
 macro_rules! closed_set {
@@ -33,19 +54,7 @@ macro_rules! closed_set {
             }
         }
 
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.name())
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<$name, D::Error> {
-                let word = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-                let unknown = || serde::de::Error::unknown_variant(&word, &[$($word),+]);
-                $name::parse(&word).ok_or_else(unknown)
-            }
-        }
+        crate::domain::closed_set::written_by_name!($name, [$($word),+]);
 
         impl schemars::JsonSchema for $name {
             fn inline_schema() -> bool {
@@ -63,4 +72,4 @@ macro_rules! closed_set {
     };
 }
 
-pub(crate) use closed_set;
+pub(crate) use {closed_set, written_by_name};

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::bundle;
+use crate::domain::bundle::{self, Bundle};
 use crate::domain::time::UnixSeconds;
 
 /// Longest contact.
@@ -144,6 +144,11 @@ impl Lead {
             changed_at: now.0,
             trail: Vec::new(),
         }
+    }
+
+    /// The bundle that it asks for; none where it is about something else.
+    pub fn bundle(&self) -> Option<Bundle> {
+        Bundle::parse(&self.level).filter(|_| self.product == LeadProduct::Bundle)
     }
 
     /// Takes the step and writes it down; the lead stays as it was where the pipeline does not have it.

@@ -48,6 +48,8 @@ macro_rules! level_table {
             }
         }
 
+        crate::domain::closed_set::written_by_name!($level, $level::NAMES);
+
         impl std::str::FromStr for $level {
             type Err = String;
 

@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::bundle::Bundle;
+
 /// Steps that a trail keeps; later ones are dropped, since a state tells the end.
 pub const TRAIL_MAX: usize = 200;
 /// Characters of a step in a trail.
@@ -214,8 +216,8 @@ pub struct Order {
     /// The provider's checkout session: who knows it may read what was delivered.
     pub session_id: String,
     pub lead: Option<[u8; 16]>,
-    /// The bundle's name, once it is known.
-    pub bundle: Option<String>,
+    /// Once it is known.
+    pub bundle: Option<Bundle>,
     /// As it was given at the checkout, or else on the lead.
     pub email: Option<String>,
     pub question: String,

@@ -32,11 +32,11 @@ pub enum Purchase {
 impl Purchase {
     pub fn level(&self) -> Level {
         match self {
-            Purchase::Context(context) => Level::Tier(context.tier()),
-            Purchase::ProofPack(pack) => Level::Pack(pack.pack()),
-            Purchase::Pages(pages) => Level::Tier(pages.tier()),
-            Purchase::ProofBundle(bundle) => Level::Bundle(bundle.bundle()),
-            Purchase::Check(check) => Level::Check(check.depth()),
+            Purchase::Context(context) => Level::Tier(context.tier),
+            Purchase::ProofPack(pack) => Level::Pack(pack.pack),
+            Purchase::Pages(pages) => Level::Tier(pages.tier),
+            Purchase::ProofBundle(bundle) => Level::Bundle(bundle.bundle),
+            Purchase::Check(check) => Level::Check(check.depth),
         }
     }
 
@@ -281,13 +281,15 @@ impl Purchase {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::bundle::Bundle;
+    use crate::domain::check::CheckDepth;
     use crate::domain::pack::Pack;
     use crate::domain::tier::Tier;
 
-    fn context(target_url: &str, tier: &str, force_refresh: bool) -> Fingerprint {
+    fn context(target_url: &str, tier: Tier, force_refresh: bool) -> Fingerprint {
         Purchase::Context(ContextPurchase {
             target_url: target_url.into(),
-            tier: tier.into(),
+            tier,
             choices: Choices::refresh(force_refresh),
             excerpt: None,
         })
@@ -302,14 +304,27 @@ mod tests {
 
     #[test]
     fn every_part_of_a_purchase_changes_its_fingerprint() {
-        let one = context("https://example.com/", "fresh", false);
-        assert_eq!(one, context("https://example.com/", "fresh", false));
-        assert_ne!(one, context("https://example.com/", "fresh", true));
-        assert_ne!(one, context("https://example.com/", "deep", false));
-        assert_ne!(one, context("https://example.com/f", "resh", false));
+        let one = context("https://example.com/", Tier::Fresh, false);
+        assert_eq!(one, context("https://example.com/", Tier::Fresh, false));
+        assert_ne!(one, context("https://example.com/", Tier::Fresh, true));
+        assert_ne!(one, context("https://example.com/", Tier::Deep, false));
+        assert_ne!(one, context("https://example.com/f", Tier::Fresh, false));
+
+        // No two lists of parts share their bytes.
+        let pages = |target_urls: [&str; 2]| {
+            Purchase::Pages(PagesPurchase {
+                target_urls: target_urls.map(str::to_owned).into(),
+                tier: Tier::Fresh,
+                choices: Choices::default(),
+                min_pages: 1,
+                excerpt: None,
+            })
+            .fingerprint()
+        };
+        assert_ne!(pages(["ab", "c"]), pages(["a", "bc"]));
 
         let one = pack(Pack::Deep, None, None);
-        assert_ne!(one, context("https://example.com/", "deep", true));
+        assert_ne!(one, context("https://example.com/", Tier::Deep, true));
         assert_eq!(one, pack(Pack::Deep, Some(" "), Some(true)));
         assert_eq!(one, pack(Pack::Deep, Some(DEFAULT_QUESTION), None));
         assert_ne!(one, pack(Pack::Deep, Some("Is it open?"), None));
@@ -383,12 +398,12 @@ mod tests {
             let is_whole = excerpt.is_whole();
             let purchase = Purchase::Context(ContextPurchase {
                 target_url: "https://example.com/".into(),
-                tier: "fresh".into(),
+                tier: Tier::Fresh,
                 choices: Choices::default(),
                 excerpt: Some(Box::new(excerpt)).filter(|_| !is_whole),
             });
             assert_eq!(
-                purchase.fingerprint() == context("https://example.com/", "fresh", false),
+                purchase.fingerprint() == context("https://example.com/", Tier::Fresh, false),
                 is_whole
             );
             assert!(
@@ -402,7 +417,7 @@ mod tests {
             assert_eq!(read.0, purchase);
             if is_whole {
                 // As it was before there were excerpts.
-                let before = (0_u32, "https://example.com/", "fresh", false);
+                let before = (0_u32, "https://example.com/", Tier::Fresh, false);
                 let before = bincode::serde::encode_to_vec(before, config).expect("bytes");
                 assert_eq!(bytes, before);
             }
@@ -422,12 +437,12 @@ mod tests {
         let of = |tier: Tier, render| {
             Purchase::Context(ContextPurchase {
                 target_url: "https://example.com/".to_owned(),
-                tier: tier.name().to_owned(),
+                tier,
                 choices: Choices::new(Level::Tier(tier), false, render),
                 excerpt: None,
             })
         };
-        let plain = context("https://example.com/", "fresh", false);
+        let plain = context("https://example.com/", Tier::Fresh, false);
         assert_eq!(of(Tier::Fresh, None).fingerprint(), plain);
         assert_eq!(of(Tier::Fresh, Some(Render::Auto)).fingerprint(), plain);
         assert_ne!(of(Tier::Fresh, Some(Render::Never)).fingerprint(), plain);
@@ -440,13 +455,39 @@ mod tests {
         assert_eq!(of(Tier::Deep, None).render(), Render::Auto);
     }
 
+    /// Records of before there were types for them hold the same texts.
+    #[test]
+    fn a_level_is_recorded_as_its_name_and_no_other_text_is_read() {
+        fn check<L>(levels: &[L], name: fn(L) -> &'static str)
+        where
+            L: Copy + std::fmt::Debug + PartialEq + Serialize + serde::de::DeserializeOwned,
+        {
+            let config = bincode::config::standard();
+            for level in levels.iter().copied() {
+                let text = bincode::serde::encode_to_vec(name(level), config).expect("bytes");
+                let bytes = bincode::serde::encode_to_vec(level, config).expect("bytes");
+                assert_eq!(bytes, text, "{level:?}");
+                let (read, _): (L, usize) =
+                    bincode::serde::decode_from_slice(&text, config).expect("a level");
+                assert_eq!(read, level);
+            }
+            let damaged = bincode::serde::encode_to_vec("Deep", config).expect("bytes");
+            let read = bincode::serde::decode_from_slice::<L, _>(&damaged, config);
+            assert!(read.is_err(), "{read:?}");
+        }
+        check(&Tier::ALL, Tier::name);
+        check(&Pack::ALL, Pack::name);
+        check(&Bundle::ALL, Bundle::name);
+        check(&CheckDepth::ALL, CheckDepth::name);
+    }
+
     /// A purchase as its level reads it is recorded as before there was a second choice.
     #[test]
     fn a_stated_choice_is_recorded_and_the_level_s_own_is_not() {
         let recorded = |render| {
             let purchase = Purchase::Context(ContextPurchase {
                 target_url: "https://example.com/".to_owned(),
-                tier: "fresh".to_owned(),
+                tier: Tier::Fresh,
                 choices: Choices::new(Level::Tier(Tier::Fresh), true, render),
                 excerpt: None,
             });
@@ -496,7 +537,7 @@ mod tests {
                     title: title.map(str::to_owned),
                     text: "Boats.".to_owned(),
                 }],
-                depth: "quick".to_owned(),
+                depth: CheckDepth::Quick,
                 choices: Choices::default(),
             })
         };
@@ -509,7 +550,7 @@ mod tests {
     #[test]
     fn fingerprints_stay_what_they_were() {
         assert_eq!(
-            context("https://example.com/", "fresh", false).to_string(),
+            context("https://example.com/", Tier::Fresh, false).to_string(),
             "1e0175bac1f6f28f22ac8cfd63efac154ee6f211cbcbce4e166bc6554ae1ea9b"
         );
     }

@@ -278,7 +278,7 @@ fn new_order(checkout: &Checkout, link_key: [u8; 32], now: UnixSeconds) -> Order
 
 /// Copies the lead's request to the order.
 fn ask_as(order: &mut Order, lead: &Lead) {
-    order.bundle = bundle_of(lead).ok().map(|bundle| bundle.name().to_owned());
+    order.bundle = bundle_of(lead).ok();
     order.question.clone_from(&lead.question);
     order.target_urls.clone_from(&lead.target_urls);
     if order.email.is_none() && is_email(&lead.contact) {

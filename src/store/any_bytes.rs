@@ -54,6 +54,9 @@ const KINDS: &[Kind] = &[
 /// Streams of bytes in which examples are looked for, and the parts of 32 bytes of one.
 const STREAMS: u8 = 32;
 const STREAM_PARTS: u8 = 128;
+/// Levels as records hold them. They are tried at the first places of a stream that is no record without one.
+const LEVELS: [&[u8]; 2] = [b"\x04deep", b"\x05scout"];
+const LEVEL_PLACES: usize = 160;
 
 /// Reads bytes as a record of each kind, behind a good checksum, and gives how many kinds they are.
 ///
@@ -88,7 +91,13 @@ pub fn examples() -> Vec<Vec<u8>> {
 }
 
 fn example<T: Serialize + DeserializeOwned>(stream: &[u8]) -> Option<Vec<u8>> {
-    encode(&beginning::<T>(stream)?).ok().map(unseal)
+    let mut with_level = (0..LEVEL_PLACES).flat_map(|at| {
+        let (before, behind) = stream.split_at(at);
+        LEVELS.map(|level| [before, level, behind].concat())
+    });
+    let record = beginning::<T>(stream);
+    let record = record.or_else(|| with_level.find_map(|bytes| beginning::<T>(&bytes)))?;
+    encode(&record).ok().map(unseal)
 }
 
 /// Lengths, variants and truths for the most part, some letters, and the mark of a number of four bytes.

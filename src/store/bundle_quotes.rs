@@ -17,6 +17,7 @@ pub(in crate::store) const TOMBSTONE: u8 = 2;
 /// A retained quote for a bundle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BundleQuoteRecord {
+    #[serde(with = "NumberedBundle")]
     pub bundle: Bundle,
     pub target_urls: Vec<String>,
     pub question: Option<String>,
@@ -25,6 +26,15 @@ pub struct BundleQuoteRecord {
     pub expires_at: u64,
     /// When an order was paid for it.
     pub paid_at: Option<u64>,
+}
+
+/// These records hold a bundle as its number, not as its name.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Bundle")]
+enum NumberedBundle {
+    Scout,
+    Builder,
+    Audit,
 }
 
 impl BundleQuoteRecord {
@@ -62,5 +72,37 @@ impl<T: Transaction> Records<T> {
     ) -> Result<Option<Receipt<BundleQuoteRecord>>, StoreError> {
         let found = self.bundle_quotes.get(id.0)?;
         found.map(|bytes| read(bytes.value())).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::record::encode;
+
+    #[test]
+    fn a_bundle_is_recorded_as_its_number() {
+        for (bundle, number) in Bundle::ALL.into_iter().zip(0_u32..) {
+            let quote = BundleQuoteRecord {
+                bundle,
+                target_urls: Vec::new(),
+                question: None,
+                attribution: None,
+                created_at: 7,
+                expires_at: 8,
+                paid_at: None,
+            };
+            let before = (
+                number,
+                [(); 0].as_slice(),
+                (None::<()>, None::<()>),
+                7_u64,
+                8_u64,
+                None::<()>,
+            );
+            let before = encode(&before).expect("bytes");
+            assert_eq!(encode(&quote), Ok(before.clone()));
+            assert_eq!(read(&before), Ok(Receipt::Whole(quote)));
+        }
     }
 }

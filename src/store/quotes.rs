@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::ids::{BundleQuoteId, QuoteId};
 use crate::domain::purchase::{Choices, ContextPurchase, Purchase};
+use crate::domain::tier::Tier;
 use crate::domain::time::{QUOTE_SECONDS, UnixSeconds};
 use crate::store::lazy_table::{LazyTable, Transaction};
 use crate::store::record::{decode, decode_as, encode, encode_as, version};
@@ -57,7 +58,7 @@ pub struct QuoteRecord {
 #[derive(Serialize, Deserialize)]
 struct PageQuote {
     target_url: String,
-    recommended_tier: String,
+    recommended_tier: Tier,
     amount_units: u64,
     content_sha256: Option<String>,
     attribution: Option<String>,
@@ -302,7 +303,7 @@ mod tests {
     fn a_quote_of_before_proof_packs_stays_readable() {
         let old = PageQuote {
             target_url: "https://example.com/".to_owned(),
-            recommended_tier: "fresh".to_owned(),
+            recommended_tier: Tier::Fresh,
             amount_units: 30_000,
             content_sha256: Some("c".to_owned()),
             attribution: None,

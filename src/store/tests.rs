@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
+use crate::domain::bundle::Bundle;
 use crate::domain::evm::{Address, Nonce};
 use crate::domain::keys::{CreditHash, Fingerprint, IdentifierKey, PayloadHash, PaymentKey};
 use sha2::{Digest, Sha256};
@@ -22,6 +23,7 @@ use crate::domain::margin::MarginReceipt;
 use crate::domain::order::{Order, OrderState};
 use crate::domain::payment::{Credit, Delivery, KeptAnswer, Means, Payment, State};
 use crate::domain::purchase::{Choices, ContextPurchase, Purchase};
+use crate::domain::tier::Tier;
 use crate::domain::time::{PAGE_SECONDS, REPORT_SECONDS, UnixSeconds};
 use crate::store::open_error::OpenError;
 
@@ -154,7 +156,7 @@ fn payment() -> Payment {
         requirements: b"{}".to_vec(),
         purchase: Purchase::Context(ContextPurchase {
             target_url: "https://example.com/".to_owned(),
-            tier: "fresh".to_owned(),
+            tier: Tier::Fresh,
             choices: Choices::default(),
             excerpt: None,
         }),
@@ -245,7 +247,7 @@ fn order(session_id: &str, email: &str) -> Order {
     Order {
         session_id: session_id.to_owned(),
         lead: None,
-        bundle: Some("builder".to_owned()),
+        bundle: Some(Bundle::Builder),
         email: Some(email.to_owned()),
         question: "Is it so?".to_owned(),
         target_urls: vec!["https://example.com/".to_owned()],

@@ -10,6 +10,7 @@ use crate::domain::keys::{IdentifierKey, PayloadHash, PaymentKey};
 use crate::domain::margin::MarginReceipt;
 use crate::domain::payment::{Delivery, Event, KeptAnswer, Means, Payment, State};
 use crate::domain::purchase::{Choices, ContextPurchase, Purchase};
+use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
 use crate::flows::sale::payments::{self, FreshCredit};
 use crate::store::{DueKind, Settings, Store, StoreError};
@@ -88,7 +89,7 @@ fn blob(members: &[u8]) -> [u8; 32] {
 fn payment(number: u8) -> Payment {
     let purchase = Purchase::Context(ContextPurchase {
         target_url: format!("https://news.sample-site.org/{number}"),
-        tier: "fresh".to_owned(),
+        tier: Tier::Fresh,
         choices: Choices::default(),
         excerpt: None,
     });

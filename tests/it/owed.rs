@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use context402::domain::keys::Fingerprint;
 use context402::domain::purchase::{Choices, ContextPurchase, Purchase};
+use context402::domain::tier::Tier;
 use serde_json::Value;
 
 use crate::harness::ask::connect;
@@ -29,7 +30,7 @@ fn settled_unheard(rig: &Rig, wallet: &Wallet) {
 fn fingerprint(target_url: &str) -> Fingerprint {
     let purchase = Purchase::Context(ContextPurchase {
         target_url: target_url.to_owned(),
-        tier: "fresh".to_owned(),
+        tier: Tier::Fresh,
         choices: Choices::default(),
         excerpt: None,
     });

@@ -23,7 +23,7 @@ pub fn purchase(app: &Shared, body: &AccessRequest, tier: Tier) -> Result<Purcha
     let choices = choices(stated, tier)?;
     Ok(Purchase::Context(ContextPurchase {
         target_url: sources::canonical_target(app, &body.target_url)?,
-        tier: tier.name().to_owned(),
+        tier,
         choices,
         excerpt: excerpt(body, tier)?,
     }))
@@ -47,7 +47,7 @@ pub fn pages(app: &Shared, body: &PagesRequest, tier: Tier) -> Result<Purchase, 
     }
     Ok(Purchase::Pages(PagesPurchase {
         target_urls,
-        tier: tier.name().to_owned(),
+        tier,
         choices,
         min_pages,
         excerpt: excerpt(body, tier)?,

@@ -15,7 +15,7 @@ pub fn purchase(app: &Shared, body: &CheckRequest, depth: CheckDepth) -> Result<
     Ok(Purchase::Check(CheckPurchase {
         text: body.text.clone(),
         sources: sources::of_bodies(app, &body.sources, "sources")?,
-        depth: depth.name().to_owned(),
+        depth,
         choices: choices.with_comments(body.include_comments.unwrap_or(false)),
     }))
 }

@@ -333,14 +333,14 @@ pub fn quote_json(app: &App, quote: &Quote) -> Value {
     let offers: Value = offers.collect();
     match purchase {
         Purchase::Context(context) => {
-            body["recommended_tier"] = context.tier.clone().into();
+            body["recommended_tier"] = context.tier.name().into();
             body["tiers"] = offers;
         }
         Purchase::ProofPack(pack) => {
             let chosen = |offer: &&LevelOffer| offer.level == purchase.level();
             let chosen = quote.offers.iter().find(chosen);
             body["question"] = pack.question.clone().into();
-            body["pack"] = pack.pack.clone().into();
+            body["pack"] = pack.pack.name().into();
             body["recommended_pack"] = product.default_level().name().into();
             body["packs"] = offers;
             body["body"] = request_json(purchase);

@@ -56,8 +56,7 @@ async fn of_lead(
 ) -> Result<String, Refusal> {
     let found = flow::find(&app.store, id).await?;
     let is_for_another = found.is_some_and(|lead| {
-        let own = Bundle::parse(&lead.level);
-        chosen.is_some_and(|chosen| own.is_some_and(|own| own != chosen))
+        chosen.is_some_and(|chosen| lead.bundle().is_some_and(|own| own != chosen))
     });
     if is_for_another {
         return Ok(with_query(app, REQUEST_PATH, call));

@@ -6,7 +6,6 @@ use crate::api::orders::bundles::{self, LEADS_PATH, REQUEST_PATH};
 use crate::api::orders::form_values::Typed;
 use crate::api::{failure, frame};
 use crate::app::App;
-use crate::domain::bundle::Bundle;
 use crate::domain::email::masked;
 use crate::domain::figures::{capitalized, grouped};
 use crate::domain::lead::{Lead, LeadProduct};
@@ -82,8 +81,8 @@ fn lead_json(app: &App, taken: &AcceptedLead) -> Value {
         "pay_url": null,
         "created_at": lead.created_at,
     });
-    let price = match Bundle::parse(&lead.level) {
-        Some(bundle) if lead.product == LeadProduct::Bundle => {
+    let price = match lead.bundle() {
+        Some(bundle) => {
             let path = bundles::pay_path(app, bundle, &[("lead_id", &id.to_string())]);
             body["bundle"] = bundle.name().into();
             body["source_limit"] = bundle.source_limit().into();
@@ -93,7 +92,7 @@ fn lead_json(app: &App, taken: &AcceptedLead) -> Value {
             body["resume_page"] = app.url(&format!("{REQUEST_PATH}?lead_id={id}")).into();
             bundle.price()
         }
-        _ => {
+        None => {
             let pack = Pack::parse(&lead.level).unwrap_or_default();
             body["pack"] = pack.name().into();
             body["next_steps"] = json!([
@@ -191,7 +190,7 @@ fn complaint(error: &ValidationError) -> String {
 fn received_page(app: &App, taken: &AcceptedLead) -> Reply {
     let Received { id, lead } = &taken.received;
     let lead_id = id.to_string();
-    let bundle = Bundle::parse(&lead.level).filter(|_| lead.product == LeadProduct::Bundle);
+    let bundle = lead.bundle();
     let pay_path =
         bundle.and_then(|bundle| bundles::pay_path(app, bundle, &[("lead_id", &lead_id)]));
     let pack_path = (lead.product == LeadProduct::Pack).then(|| pack_path(lead));

@@ -75,8 +75,7 @@ pub async fn request_page(app: Shared, call: Call) -> Reply {
 
 /// Where to pay for an open bundle request, if there is a payment link.
 fn pay_path(app: &App, id: &str, lead: &Lead) -> Option<String> {
-    let is_payable = lead.product == LeadProduct::Bundle && lead.status.is_open();
-    let bundle = Bundle::parse(&lead.level).filter(|_| is_payable)?;
+    let bundle = lead.bundle().filter(|_| lead.status.is_open())?;
     bundles::pay_path(app, bundle, &[("lead_id", id)])
 }
 

@@ -16,19 +16,11 @@ use crate::domain::tier::Tier;
 pub struct ContextPurchase {
     /// The canonical target.
     pub target_url: String,
-    /// The tier's name.
-    pub tier: String,
+    pub tier: Tier,
     pub choices: Choices,
     /// The part of the page that is sold, where it is not the whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excerpt: Option<Box<Excerpt>>,
-}
-
-impl ContextPurchase {
-    pub fn tier(&self) -> Tier {
-        // Records are only ever written with a tier's own name.
-        Tier::parse(&self.tier).unwrap_or_default()
-    }
 }
 
 /// A report on one page.
@@ -37,8 +29,7 @@ pub struct ProofPackPurchase {
     /// The canonical target.
     pub target_url: String,
     pub question: String,
-    /// The pack's name.
-    pub pack: String,
+    pub pack: Pack,
     pub choices: Choices,
     /// Whether a picture of the page is part of the report.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -57,7 +48,7 @@ impl ProofPackPurchase {
         ProofPackPurchase {
             target_url,
             question: question_or_default(question).to_owned(),
-            pack: pack.name().to_owned(),
+            pack,
             choices: Choices::new(
                 Level::Pack(pack),
                 force_refresh.unwrap_or(pack.refreshes_by_default()),
@@ -71,11 +62,6 @@ impl ProofPackPurchase {
     pub fn with_screenshot(self, screenshot: bool) -> Self {
         ProofPackPurchase { screenshot, ..self }
     }
-
-    pub fn pack(&self) -> Pack {
-        // Records are only ever written with a pack's own name.
-        Pack::parse(&self.pack).unwrap_or_default()
-    }
 }
 
 /// Several pages as markdown, in one answer.
@@ -83,8 +69,7 @@ impl ProofPackPurchase {
 pub struct PagesPurchase {
     /// The canonical targets, all different.
     pub target_urls: Vec<String>,
-    /// The tier's name.
-    pub tier: String,
+    pub tier: Tier,
     #[serde(flatten)]
     pub choices: Choices,
     /// With fewer pages than this the sale is refused.
@@ -94,20 +79,12 @@ pub struct PagesPurchase {
     pub excerpt: Option<Box<Excerpt>>,
 }
 
-impl PagesPurchase {
-    pub fn tier(&self) -> Tier {
-        // Records are only ever written with a tier's own name.
-        Tier::parse(&self.tier).unwrap_or_default()
-    }
-}
-
 /// A report on what several sources say together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProofBundlePurchase {
     pub sources: Vec<SourceInput>,
     pub question: String,
-    /// The bundle's name.
-    pub bundle: String,
+    pub bundle: Bundle,
     #[serde(flatten)]
     pub choices: Choices,
 }
@@ -126,14 +103,9 @@ impl ProofBundlePurchase {
         ProofBundlePurchase {
             sources,
             question: question_or_default(question).to_owned(),
-            bundle: bundle.name().to_owned(),
+            bundle,
             choices: Choices::new(Level::Bundle(bundle), refresh, render),
         }
-    }
-
-    pub fn bundle(&self) -> Bundle {
-        // Records are only ever written with a bundle's own name.
-        Bundle::parse(&self.bundle).unwrap_or_default()
     }
 }
 
@@ -142,17 +114,9 @@ impl ProofBundlePurchase {
 pub struct CheckPurchase {
     pub text: String,
     pub sources: Vec<SourceInput>,
-    /// The depth's name.
-    pub depth: String,
+    pub depth: CheckDepth,
     #[serde(flatten)]
     pub choices: Choices,
-}
-
-impl CheckPurchase {
-    pub fn depth(&self) -> CheckDepth {
-        // Records are only ever written with a depth's own name.
-        CheckDepth::parse(&self.depth).unwrap_or_default()
-    }
 }
 
 /// A source as a buyer names it.

@@ -6,19 +6,21 @@ use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::domain::pack::Pack;
 use crate::domain::purchase::{Choices, ContextPurchase, ProofPackPurchase, Purchase};
+use crate::domain::tier::Tier;
 
 #[derive(Clone, Serialize, Deserialize)]
 enum Recorded {
     Context {
         target_url: String,
-        tier: String,
+        tier: Tier,
         force_refresh: bool,
     },
     ProofPack {
         target_url: String,
         question: String,
-        pack: String,
+        pack: Pack,
         force_refresh: bool,
     },
     Json(String),

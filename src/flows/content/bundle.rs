@@ -49,7 +49,7 @@ pub async fn draft(
     purchase: &ProofBundlePurchase,
     payer: &str,
 ) -> Result<(Draft, Vec<(String, SourcePage)>), Trouble> {
-    let (pack, refresh) = (purchase.bundle().pack(), purchase.choices.force_refresh);
+    let (pack, refresh) = (purchase.bundle.pack(), purchase.choices.force_refresh);
     let question = purchase.question.clone();
     let bytes_max = TEXTS_BYTES_MAX / purchase.sources.len().max(1);
     let examine = move |app: Shared, name: String, mut page: SourcePage| {
@@ -90,7 +90,7 @@ async fn compare(
     read: Vec<ReadSource<Examined>>,
 ) -> Result<(Draft, Vec<(String, SourcePage)>), Trouble> {
     let (id, created_at) = (ReportId(chance::bytes()), app.now());
-    let (bundle, question) = (purchase.bundle.clone(), purchase.question.clone());
+    let (bundle, question) = (purchase.bundle, purchase.question.clone());
     let compared = app.outside.checks.run(move || {
         let mut pages = Vec::new();
         let mut examined = Vec::new();
@@ -107,7 +107,7 @@ async fn compare(
             };
             examined.push((source.name, source.read_at, outcome));
         }
-        let report = set_side_by_side(id, &bundle, &question, &examined, created_at);
+        let report = set_side_by_side(id, bundle, &question, &examined, created_at);
         let texts = examined
             .into_iter()
             .zip(1..)
@@ -135,7 +135,7 @@ async fn compare(
 
 fn set_side_by_side(
     id: ReportId,
-    bundle: &str,
+    bundle: Bundle,
     question: &str,
     examined: &[(String, UnixSeconds, Result<Examined, Unreachable>)],
     created_at: UnixSeconds,
@@ -143,7 +143,7 @@ fn set_side_by_side(
     let id = id.to_string();
     let request = BundleRequest {
         order_id: &id,
-        bundle,
+        bundle: bundle.name(),
         question,
         created_at,
     };

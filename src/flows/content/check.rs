@@ -58,7 +58,7 @@ pub async fn draft(
     let reader = Reader::of(app, payer);
     let read = several::read_all(app, &purchase.sources, how, &reader, make).await;
     several::enough(&read, purchase.sources.len(), |readable| {
-        LineItem::new(Level::Check(purchase.depth()), readable)
+        LineItem::new(Level::Check(purchase.depth), readable)
     })?;
     examine(app, purchase, read, &reader).await
 }
@@ -85,7 +85,7 @@ async fn examine(
     let permitted = permit.resized(bytes.saturating_mul(CHECKING_FACTOR), MEMORY_WAIT_MAX);
     permitted.await.map_err(|MemoryFull| overloaded())?;
     let (id, created_at) = (ReportId(chance::bytes()), app.now());
-    let depth = purchase.depth().reading(app.config.entailment_model);
+    let depth = purchase.depth.reading(app.config.entailment_model);
     let text = purchase.text.clone();
     let checked = app.outside.checks.run(move || {
         let _permit = permit;

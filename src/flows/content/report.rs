@@ -78,7 +78,7 @@ pub async fn draft(
         source.cache.hit,
         purchase.clone(),
     );
-    let depth = purchase.pack().depth(app.config.entailment_model);
+    let depth = purchase.pack.depth(app.config.entailment_model);
     let checks = &app.outside.checks;
     let mut permit = source.permit.hand_over();
     let read = checks.run(move || {
@@ -93,14 +93,15 @@ pub async fn draft(
     let (read, permit) = read.await.and_then(|outcome| outcome).map_err(full)?;
     source.permit = permit;
     let read = read.map_err(broken)?;
-    let asks = synthesis == Synthesis::ByPack && purchase.pack().may_synthesize();
+    let asks = synthesis == Synthesis::ByPack && purchase.pack.may_synthesize();
     let synthesis = match asks {
         true => synthesise(app.outside.llm.as_ref(), &read.examined()).await,
         false => None,
     };
     let (id, now) = (ReportId(chance::bytes()), app.now());
-    let pack = purchase.pack.clone();
-    let written = checks.run(move || read.draft(&id.to_string(), &pack, synthesis.as_ref(), now));
+    let pack = purchase.pack;
+    let written =
+        checks.run(move || read.draft(&id.to_string(), pack.name(), synthesis.as_ref(), now));
     Ok((id, written.await.map_err(full)?))
 }
 

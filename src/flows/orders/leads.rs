@@ -5,7 +5,7 @@ use crate::app::Shared;
 use crate::domain::bundle::Bundle;
 use crate::domain::code::Code;
 use crate::domain::ids::{EventId, LeadId};
-use crate::domain::lead::{By, Lead, LeadEvent, LeadProduct, LeadStatus, NotAllowed};
+use crate::domain::lead::{By, Lead, LeadEvent, LeadStatus, NotAllowed};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::outside::chance;
@@ -129,14 +129,15 @@ fn no_room() -> Refusal {
 pub async fn start_checkout(app: &Shared, id: LeadId) -> Result<Option<(Lead, Bundle)>, Refusal> {
     let (now, config) = (app.now(), app.reloaded());
     let started = app.store.write(move |tables| {
-        let lead = tables.lead(id)?;
-        let Some(mut lead) = lead.filter(|lead| lead.product == LeadProduct::Bundle) else {
+        let Some(mut lead) = tables.lead(id)? else {
+            return Ok(None);
+        };
+        let Some(bundle) = lead.bundle() else {
             return Ok(None);
         };
         if matches!(lead.status, LeadStatus::Paid | LeadStatus::Fulfilled) {
             return Ok(Some(Err(Refusal::of(Code::AlreadyPaid))));
         }
-        let bundle = Bundle::parse(&lead.level).unwrap_or_default();
         if config.bundles.links.of(bundle).is_some() {
             lead.note_checkout(now);
             tables.put_lead(id, &lead)?;

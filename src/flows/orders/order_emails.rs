@@ -207,11 +207,10 @@ impl OrderEmails {
     ) -> Email {
         let token = Token::new(id, order, now.plus(LINK_SECONDS));
         let api = format!("{}{API_PATH}?recovery={token}", self.base_url);
-        let bundle = order.bundle.as_deref().and_then(Bundle::parse);
         delivery(&Delivery {
             service: &self.service,
             order_id: &id.to_string(),
-            bundle: &capitalized(bundle.unwrap_or_default().name()),
+            bundle: &capitalized(order.bundle.unwrap_or_default().name()),
             question: said.question.as_deref(),
             answer: (said.answer.as_ref()).map(|(label, words)| (*label, words.as_str())),
             sources_read: usize::try_from(report.sources_read).unwrap_or_default(),
@@ -238,7 +237,7 @@ impl OrderEmails {
         let links: Vec<(String, String)> = orders
             .iter()
             .map(|(id, order)| {
-                let bundle = order.bundle.as_deref().unwrap_or("bundle");
+                let bundle = order.bundle.map_or("bundle", Bundle::name);
                 let label = format!("Order of {}, {bundle}", day(UnixSeconds(order.created_at)));
                 (label, self.link(*id, order, now))
             })

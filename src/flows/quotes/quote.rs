@@ -122,7 +122,7 @@ fn purchase(asked: &LevelRequest, target_url: String) -> Purchase {
     match asked.level {
         Level::Tier(tier) => Purchase::Context(ContextPurchase {
             target_url,
-            tier: tier.name().to_owned(),
+            tier,
             choices: Choices::new(asked.level, asked.force_refresh.unwrap_or(false), None),
             excerpt: None,
         }),
@@ -144,7 +144,7 @@ fn purchase(asked: &LevelRequest, target_url: String) -> Purchase {
         Level::Check(depth) => Purchase::Check(CheckPurchase {
             text: asked.question.clone().unwrap_or_default(),
             sources: vec![SourceInput::Page(target_url)],
-            depth: depth.name().to_owned(),
+            depth,
             choices: Choices::new(asked.level, asked.force_refresh.unwrap_or(false), None),
         }),
     }

@@ -102,10 +102,10 @@ fn sold_page(
     let own = members_of(&OwnMembers {
         status: "success",
         target_url: &context.target_url,
-        tier: &context.tier,
+        tier: context.tier.name(),
         cache: cache(
-            context.tier().cache(),
-            context.tier().policy(),
+            context.tier.cache(),
+            context.tier.policy(),
             &context.target_url,
             &source.cache,
             now,

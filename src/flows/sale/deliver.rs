@@ -128,7 +128,7 @@ async fn several_pages(
     let reader = Reader::of(app, payer);
     let read = several::read_all(app, &sources, how, &reader, make).await;
     several::enough(&read, pages.min_pages, |readable| {
-        LineItem::new(Level::Tier(pages.tier()), readable)
+        LineItem::new(Level::Tier(pages.tier), readable)
     })?;
     let unread = read.iter().filter_map(ReadSource::unread).collect();
     let read = read.into_iter().filter_map(|source| {

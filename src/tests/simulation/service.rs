@@ -322,9 +322,10 @@ fn chain_settings() -> ChainSettings {
 /// Any purchase: the key of a payment does not depend on which.
 fn sample_purchase() -> crate::domain::purchase::Purchase {
     use crate::domain::purchase::{Choices, ContextPurchase, Purchase};
+    use crate::domain::tier::Tier;
     Purchase::Context(ContextPurchase {
         target_url: String::new(),
-        tier: "fresh".to_owned(),
+        tier: Tier::Fresh,
         choices: Choices::default(),
         excerpt: None,
     })

@@ -98,16 +98,17 @@ fn sale(tables: &mut Tables<'_>, number: u8, at: UnixSeconds) -> Result<(), Stor
         Level::Pack(pack) => Purchase::ProofPack(ProofPackPurchase {
             target_url,
             question: sample.questions[0].to_owned(),
-            pack: pack.name().to_owned(),
+            pack,
             choices: Choices::default(),
             screenshot: false,
         }),
-        level => Purchase::Context(ContextPurchase {
+        Level::Tier(tier) => Purchase::Context(ContextPurchase {
             target_url,
-            tier: level.name().to_owned(),
+            tier,
             choices: Choices::default(),
             excerpt: None,
         }),
+        Level::Bundle(_) | Level::Check(_) => return Ok(()),
     };
     let hash =
         |what: &str| -> [u8; 32] { Sha256::digest(format!("{what} {number} of the demo")).into() };
@@ -194,7 +195,7 @@ fn order(session_id: &str, lead: &Lead, at: u64) -> Order {
     let mut order = Order {
         session_id: session_id.to_owned(),
         lead: None,
-        bundle: Some(lead.level.clone()),
+        bundle: lead.bundle(),
         email: Some(lead.contact.clone()),
         question: lead.question.clone(),
         target_urls: lead.target_urls.clone(),

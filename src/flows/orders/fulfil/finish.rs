@@ -4,6 +4,7 @@ use sha2::{Digest, Sha256};
 
 use super::sources::{Source, TEXTS_BYTES_MAX};
 use super::{AttemptOutcome, Job, PAUSE_SECONDS, held};
+use crate::domain::bundle::Bundle;
 use crate::domain::code::Code;
 use crate::domain::ids::{LeadId, OrderId};
 use crate::domain::lead::{By, LeadEvent};
@@ -107,7 +108,7 @@ fn report_of(id: OrderId, order: &Order, sources: &[Source], now: UnixSeconds) -
     let order_id = id.to_string();
     let request = BundleRequest {
         order_id: &order_id,
-        bundle: order.bundle.as_deref().unwrap_or_default(),
+        bundle: order.bundle.map_or("", Bundle::name),
         question: &order.question,
         created_at: now,
     };

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{Job, PAUSE_SECONDS, held, lease_until};
-use crate::domain::bundle::Bundle;
 use crate::domain::code::Code;
 use crate::domain::order::OrderEvent;
 use crate::domain::purchase::{ProofPackPurchase, Purchase};
@@ -116,10 +115,9 @@ impl Job {
     }
 
     async fn read(&self, target_url: &str) -> Result<(SourcePage, SourceDocument), Trouble> {
-        let bundle = self.order.bundle.as_deref().and_then(Bundle::parse);
         let purchase = ProofPackPurchase::new(
             target_url.to_owned(),
-            bundle.unwrap_or_default().pack(),
+            self.order.bundle.unwrap_or_default().pack(),
             Some(&self.order.question),
             None,
             None,

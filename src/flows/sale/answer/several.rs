@@ -57,7 +57,7 @@ pub(super) fn pages(
     margin: &Judged,
     (now, request_id): (UnixSeconds, &str),
 ) -> Result<Sold, serde_json::Error> {
-    let tier = bought.tier();
+    let tier = bought.tier;
     let mut members = members_of(&PagesHead {
         status: "success",
         tier: tier.name(),
