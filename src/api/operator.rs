@@ -36,44 +36,47 @@ use crate::store::{
 pub(in crate::api) const LIST_MAX: usize = 1000;
 
 /// The newest of many; holds at most twice the shown number in memory.
-#[derive(Debug, Default)]
-pub struct Newest {
-    found: Vec<(u64, Value)>,
+#[derive(Debug)]
+pub struct Newest<R> {
+    found: Vec<(u64, R)>,
     /// How many were added.
     pub total: usize,
 }
 
-impl Newest {
-    pub fn add(&mut self, created_at: u64, value: Value) {
-        self.total += 1;
-        self.found.push((created_at, value));
-        if self.found.len() >= 2 * LIST_MAX {
-            newest_first(&mut self.found);
+impl<R> Newest<R> {
+    pub fn none() -> Newest<R> {
+        Newest {
+            found: Vec::new(),
+            total: 0,
         }
     }
 
-    pub fn values(mut self) -> Vec<Value> {
-        newest_first(&mut self.found);
-        self.found.into_iter().map(|(_, value)| value).collect()
+    pub fn add(&mut self, created_at: u64, record: R) {
+        self.total += 1;
+        self.found.push((created_at, record));
+        if self.found.len() >= 2 * LIST_MAX {
+            self.sort();
+        }
+    }
+
+    pub fn records(mut self) -> Vec<R> {
+        self.sort();
+        self.found.into_iter().map(|(_, record)| record).collect()
+    }
+
+    fn sort(&mut self) {
+        (self.found).sort_by_key(|(created_at, _)| std::cmp::Reverse(*created_at));
+        self.found.truncate(LIST_MAX);
     }
 }
 
-/// Whether one of these members of a record, or an item of one, has the words, which are in lower case.
-pub(in crate::api) fn is_named(record: &Value, members: &[&str], words: &str) -> bool {
-    let has = |value: &Value| match value {
-        Value::String(text) => text.to_lowercase().contains(words),
-        _ => false,
-    };
-    words.is_empty()
-        || members.iter().any(|member| match &record[*member] {
-            Value::Array(items) => items.iter().any(has),
-            value => has(value),
-        })
-}
-
-fn newest_first(found: &mut Vec<(u64, Value)>) {
-    found.sort_by_key(|(created_at, _)| std::cmp::Reverse(*created_at));
-    found.truncate(LIST_MAX);
+/// Whether one of the texts that a record is found by has the words, which are in lower case.
+pub(in crate::api) fn is_named<'a>(
+    words: &str,
+    texts: impl IntoIterator<Item = Option<&'a str>>,
+) -> bool {
+    let mut texts = texts.into_iter().flatten();
+    words.is_empty() || texts.any(|text| text.to_lowercase().contains(words))
 }
 
 /// What of a list is asked for.
@@ -122,13 +125,9 @@ pub async fn payments(app: Shared, call: Call) -> Reply {
     answered(&app, &call, listed.await)
 }
 
-/// GET /operator/payments/refused: the latest refused requests that carried a payment.
+/// GET /operator/payments/refused: the latest refused requests that carried a payment, newest first. They are only in
+/// memory: a stopped service has none.
 pub async fn refused_payments(app: Shared, _: Call) -> Reply {
-    Reply::json(200, refused(&app).to_string())
-}
-
-/// Newest first. They are only in memory: a stopped service has none.
-pub fn refused(app: &Shared) -> Value {
     let refusals = app.refusals.newest();
     let refusals = refusals.iter().map(|refused| {
         json!({
@@ -141,7 +140,8 @@ pub fn refused(app: &Shared) -> Value {
             "level": refused.level.map(Level::name),
         })
     });
-    json!({"status": "success", "refusals": refusals.collect::<Vec<_>>()})
+    let answer = json!({"status": "success", "refusals": refusals.collect::<Vec<_>>()});
+    Reply::json(200, answer.to_string())
 }
 
 /// GET /operator/payments/{key}.
@@ -278,8 +278,31 @@ pub async fn approve(
     }
 }
 
-/// What a report is found by.
-const REPORT_NAMES: [&str; 5] = ["report_id", "target_url", "question", "title", "payment"];
+/// A report, and whether the library names it.
+#[derive(Debug)]
+pub struct FoundReport {
+    pub id: ReportId,
+    pub record: ReportRecord,
+    pub listing: Listing,
+}
+
+impl FoundReport {
+    fn is_named(&self, words: &str) -> bool {
+        let (id, payment) = (self.id.to_string(), self.record.payment.to_string());
+        let ReportRecord {
+            target_url,
+            question,
+            title,
+            ..
+        } = &self.record;
+        let texts = [&id, target_url, question, &payment].map(|text| Some(text.as_str()));
+        is_named(words, texts.into_iter().chain([title.as_deref()]))
+    }
+
+    fn json(&self, now: UnixSeconds) -> Value {
+        report_json(self.id, &self.record, self.listing, now)
+    }
+}
 
 /// The newest reports, from a running service or from the file of a stopped one.
 ///
@@ -290,27 +313,42 @@ pub async fn list_reports(
     search: Search,
     now: UnixSeconds,
 ) -> Result<Value, Refusal> {
+    let found = newest_reports(store, search, now).await?;
+    let reports = found.iter().map(|found| found.json(now));
+    Ok(json!({"status": "success", "reports": reports.collect::<Vec<_>>()}))
+}
+
+/// The same as records.
+pub async fn newest_reports(
+    store: &Store,
+    search: Search,
+    now: UnixSeconds,
+) -> Result<Vec<FoundReport>, StoreError> {
     let (state, words) = (search.state, search.words.to_lowercase());
-    let listed = store.read(move |snapshot| {
-        let mut newest = Newest::default();
-        snapshot.reports(|id, report| {
-            let listing = snapshot.listing(&report)?;
+    let found = store.read(move |snapshot| {
+        let mut newest = Newest::none();
+        snapshot.reports(|id, record| {
+            let listing = snapshot.listing(&record)?;
             let fits = |state: &String| match state.as_str() {
                 AWAITING_APPROVAL => listing == Listing::AwaitingApproval,
-                state => state == report.state(now),
+                state => state == record.state(now),
             };
             if !state.as_ref().is_none_or(fits) {
                 return Ok(());
             }
-            let answer = report_json(id, &report, listing, now);
-            if is_named(&answer, &REPORT_NAMES, &words) {
-                newest.add(report.created_at, answer);
+            let found = FoundReport {
+                id,
+                record,
+                listing,
+            };
+            if found.is_named(&words) {
+                newest.add(found.record.created_at, found);
             }
             Ok(())
         })?;
-        Ok(newest.values())
+        Ok(newest.records())
     });
-    Ok(json!({"status": "success", "reports": listed.await?}))
+    found.await
 }
 
 /// One report with the stored document.
@@ -318,6 +356,14 @@ pub async fn list_reports(
 /// # Errors
 /// There is none of this identifier.
 pub async fn show_report(store: &Store, id: &str, now: UnixSeconds) -> Result<Value, Refusal> {
+    let (found, document) = one_report(store, id).await?;
+    let mut answer = found.json(now);
+    answer["report"] = document;
+    Ok(answer)
+}
+
+/// The same as records: the document is JSON, or null where it is gone.
+pub async fn one_report(store: &Store, id: &str) -> Result<(FoundReport, Value), Refusal> {
     let missing = || Refusal::new(Code::ReportNotFound, NO_REPORT);
     let id = ReportId::parse(id).ok_or_else(missing)?;
     let found = store.read(move |snapshot| {
@@ -326,13 +372,16 @@ pub async fn show_report(store: &Store, id: &str, now: UnixSeconds) -> Result<Va
         };
         let document = snapshot.blob_unchecked(record.document)?;
         let listing = snapshot.listing(&record)?;
-        Ok(Some((record, listing, document)))
+        let found = FoundReport {
+            id,
+            record,
+            listing,
+        };
+        Ok(Some((found, document)))
     });
-    let (record, listing, document) = found.await?.ok_or_else(missing)?;
-    let mut answer = report_json(id, &record, listing, now);
+    let (found, document) = found.await?.ok_or_else(missing)?;
     let document = document.and_then(|document| serde_json::from_slice(&document).ok());
-    answer["report"] = document.unwrap_or(Value::Null);
-    Ok(answer)
+    Ok((found, document.unwrap_or(Value::Null)))
 }
 
 /// Deletes a report.
@@ -414,17 +463,111 @@ const NOT_PURGED: &str = "No such report, or its settlement outcome is unknown; 
 const NO_END: &str = "State the outcome: as=settled with the paying transaction (0x and 64 hex digits), or as=failed.";
 const NO_PAYMENT: &str = "No such payment: `context402 payments list` shows the keys.";
 
-/// What a payment is found by.
-const PAYMENT_NAMES: [&str; 4] = ["payer", "transaction", "target_url", "key"];
+/// A payment with what other tables know of it.
+#[derive(Debug)]
+pub struct FoundPayment {
+    pub key: PaymentKey,
+    pub payment: Payment,
+    pub check: Option<SettlementCheck>,
+    /// Since when an unknown settlement is no longer looked up.
+    abandoned_at: Option<u64>,
+    overpaid: Option<Overpayment>,
+}
+
+/// What the chain says of a settlement that the facilitator has reported.
+#[derive(Debug)]
+pub enum SettlementCheck {
+    Pending,
+    Differs {
+        difference: Difference,
+        found_at: u64,
+    },
+}
+
+impl SettlementCheck {
+    pub fn result(&self) -> &'static str {
+        match self {
+            SettlementCheck::Pending => "pending",
+            SettlementCheck::Differs { difference, .. } => match difference {
+                Difference::NotOnChain { .. } => CONTRADICTED,
+                Difference::OtherTransaction { .. } => "other_transaction",
+            },
+        }
+    }
+
+    /// What contradicts it.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            SettlementCheck::Differs {
+                difference: Difference::NotOnChain { reason },
+                ..
+            } => Some(reason),
+            _ => None,
+        }
+    }
+
+    fn json(&self) -> Value {
+        let result = self.result();
+        let SettlementCheck::Differs {
+            difference,
+            found_at,
+        } = self
+        else {
+            return json!({"result": result});
+        };
+        match difference {
+            Difference::NotOnChain { reason } => {
+                json!({"result": result, "reason": reason, "found_at": found_at})
+            }
+            Difference::OtherTransaction { transaction } => {
+                json!({"result": result, "transaction": transaction, "found_at": found_at})
+            }
+        }
+    }
+}
+
+impl FoundPayment {
+    fn is_named(&self, words: &str) -> bool {
+        let (key, payer) = (self.key.to_string(), self.payment.payer.to_string());
+        let target_url = self.payment.purchase.target_url();
+        let transaction = self.payment.state.transaction();
+        is_named(
+            words,
+            [Some(&*payer), transaction, Some(target_url), Some(&*key)],
+        )
+    }
+
+    fn json(&self) -> Value {
+        let mut answer = payment_json(self.key, &self.payment);
+        answer["settlement_check"] = self.check.as_ref().map(SettlementCheck::json).into();
+        if let Some(at) = self.abandoned_at {
+            answer["abandoned_at"] = at.into();
+        }
+        if let Some(overpayment) = &self.overpaid {
+            answer["overpaid_units"] = overpayment.units.to_string().into();
+        }
+        answer
+    }
+}
 
 /// The newest payments, from a running service or from the file of a stopped one.
 ///
 /// # Errors
 /// The store does not answer.
 pub async fn list(store: &Store, search: Search) -> Result<Value, Refusal> {
+    let found = newest_payments(store, search).await?;
+    let payments = found.iter().map(FoundPayment::json);
+    Ok(json!({"status": "success", "payments": payments.collect::<Vec<_>>()}))
+}
+
+/// The same as records.
+pub async fn newest_payments(
+    store: &Store,
+    search: Search,
+) -> Result<Vec<FoundPayment>, StoreError> {
     let (state, words) = (search.state, search.words.to_lowercase());
-    let listed = store.read(move |snapshot| {
-        let mut newest = Newest::default();
+    let found = store.read(move |snapshot| {
+        let mut newest = Newest::none();
         let related = RelatedRecords::read(snapshot)?;
         snapshot.payments(|key, payment| {
             let fits = |state: &String| match state.as_str() {
@@ -436,16 +579,15 @@ pub async fn list(store: &Store, search: Search) -> Result<Value, Refusal> {
             if !state.as_ref().is_none_or(fits) {
                 return Ok(());
             }
-            let mut answer = payment_json(key, &payment);
-            if is_named(&answer, &PAYMENT_NAMES, &words) {
-                related.add_to(&mut answer, key, &payment);
-                newest.add(payment.created_at, answer);
+            let found = related.of(key, payment);
+            if found.is_named(&words) {
+                newest.add(found.payment.created_at, found);
             }
             Ok(())
         })?;
-        Ok(newest.values())
+        Ok(newest.records())
     });
-    Ok(json!({"status": "success", "payments": listed.await?}))
+    found.await
 }
 
 /// One payment by the hex digits of its key.
@@ -453,14 +595,17 @@ pub async fn list(store: &Store, search: Search) -> Result<Value, Refusal> {
 /// # Errors
 /// There is none of this key.
 pub async fn show(store: &Store, key: &str) -> Result<Value, Refusal> {
-    let bytes = payment_key(key)?;
+    Ok(one_payment(store, key).await?.json())
+}
+
+/// The same as a record.
+pub async fn one_payment(store: &Store, key: &str) -> Result<FoundPayment, Refusal> {
+    let key = payment_key(key)?;
     let found = store.read(move |snapshot| {
-        let Some(payment) = snapshot.payment(bytes)? else {
+        let Some(payment) = snapshot.payment(key)? else {
             return Ok(None);
         };
-        let mut answer = payment_json(bytes, &payment);
-        RelatedRecords::read(snapshot)?.add_to(&mut answer, bytes, &payment);
-        Ok(Some(answer))
+        Ok(Some(RelatedRecords::read(snapshot)?.of(key, payment)))
     });
     found.await?.ok_or_else(no_payment)
 }
@@ -503,24 +648,23 @@ impl RelatedRecords {
         payment.state == State::Unknown && self.abandoned.contains_key(&key)
     }
 
-    fn add_to(&self, answer: &mut Value, key: PaymentKey, payment: &Payment) {
-        answer["settlement_check"] = match self.discrepancies.get(&key) {
-            _ if self.unverified.contains(&key) => json!({"result": "pending"}),
-            None => Value::Null,
-            Some(found) => match &found.difference {
-                Difference::NotOnChain { reason } => {
-                    json!({"result": CONTRADICTED, "reason": reason, "found_at": found.found_at})
-                }
-                Difference::OtherTransaction { transaction } => {
-                    json!({"result": "other_transaction", "transaction": transaction, "found_at": found.found_at})
-                }
-            },
+    fn of(&self, key: PaymentKey, payment: Payment) -> FoundPayment {
+        let differs = |found: &Discrepancy| SettlementCheck::Differs {
+            difference: found.difference.clone(),
+            found_at: found.found_at,
         };
-        if self.is_abandoned(key, payment) {
-            answer["abandoned_at"] = json!(self.abandoned.get(&key));
-        }
-        if let Some(overpayment) = self.overpayments.get(&key) {
-            answer["overpaid_units"] = overpayment.units.to_string().into();
+        let check = match self.unverified.contains(&key) {
+            true => Some(SettlementCheck::Pending),
+            false => self.discrepancies.get(&key).map(differs),
+        };
+        let is_abandoned = self.is_abandoned(key, &payment);
+        let abandoned_at = self.abandoned.get(&key).filter(|_| is_abandoned);
+        FoundPayment {
+            key,
+            check,
+            abandoned_at: abandoned_at.copied(),
+            overpaid: self.overpayments.get(&key).copied(),
+            payment,
         }
     }
 }
@@ -538,11 +682,6 @@ fn no_payment() -> Refusal {
 }
 
 pub fn payment_json(key: PaymentKey, payment: &Payment) -> Value {
-    let (transaction, reason) = match &payment.state {
-        State::Settled { transaction, .. } => (Some(transaction), None),
-        State::Failed { reason } => (None, Some(reason)),
-        _ => (None, None),
-    };
     json!({
         "key": key.to_string(),
         "state": payment.state.name(),
@@ -554,8 +693,8 @@ pub fn payment_json(key: PaymentKey, payment: &Payment) -> Value {
         "level": payment.purchase.level().name(),
         "target_url": payment.purchase.target_url(),
         "source": payment.attribution,
-        "transaction": transaction,
-        "reason": reason,
+        "transaction": payment.state.transaction(),
+        "reason": payment.state.reason(),
         "credit": payment.credit.as_ref().map(|credit| json!({"attempts_left": credit.attempts_left, "expires_at": credit.expires_at})),
         "created_at": payment.created_at,
         "changed_at": payment.changed_at,

@@ -58,6 +58,14 @@ pub enum MailState {
 impl MailState {
     pub const NAMES: [&'static str; 3] = ["waiting", "sent", "failed"];
 
+    /// When it is tried next.
+    pub fn next_try(self) -> Option<u64> {
+        match self {
+            MailState::Waiting { at } => Some(at),
+            MailState::Sent | MailState::Failed => None,
+        }
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             MailState::Waiting { .. } => "waiting",

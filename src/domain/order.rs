@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::bundle::Bundle;
+use crate::domain::ids::LeadId;
 
 /// Steps that a trail keeps; later ones are dropped, since a state tells the end.
 pub const TRAIL_MAX: usize = 200;
@@ -266,6 +267,10 @@ impl Order {
         true
     }
 
+    pub fn lead_id(&self) -> Option<LeadId> {
+        self.lead.map(LeadId)
+    }
+
     /// Writes down what happened, within bounds.
     pub fn note(&mut self, now: u64, what: impl AsRef<str>) {
         if self.trail.len() < TRAIL_MAX {
@@ -276,6 +281,15 @@ impl Order {
 }
 
 impl OrderState {
+    /// Why it needs review, or has failed.
+    pub fn reason(&self) -> Option<String> {
+        match self {
+            OrderState::NeedsReview { doubt } => Some(doubt.to_string()),
+            OrderState::Failed { reason } => Some(reason.clone()),
+            _ => None,
+        }
+    }
+
     /// The closed set of names, for filters and metrics.
     pub const NAMES: [&'static str; 8] = [
         "awaiting_payment",

@@ -349,6 +349,22 @@ impl State {
         matches!(self, State::Kept | State::Unknown)
     }
 
+    /// The settling transaction.
+    pub fn transaction(&self) -> Option<&str> {
+        match self {
+            State::Settled { transaction, .. } => Some(transaction),
+            _ => None,
+        }
+    }
+
+    /// Why it failed.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            State::Failed { reason } => Some(reason),
+            _ => None,
+        }
+    }
+
     /// The word for operators and metrics.
     pub fn name(&self) -> &'static str {
         match self {

@@ -58,6 +58,17 @@ pub enum SourceRecord {
     },
 }
 
+impl SourceRecord {
+    /// The word for operators.
+    pub fn state(&self) -> &'static str {
+        match self {
+            SourceRecord::Waiting { .. } => "waiting",
+            SourceRecord::Read { .. } => "read",
+            SourceRecord::Unreachable { .. } => "unreachable",
+        }
+    }
+}
+
 /// What was delivered. Both blobs are this order's own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderReport {

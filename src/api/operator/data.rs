@@ -74,7 +74,7 @@ pub async fn person(store: &Store, email: &str) -> Result<Value, StoreError> {
 /// the report that was made of it.
 async fn of_payer(store: &Store, payer: Address) -> Result<Value, StoreError> {
     let read = store.read(move |snapshot| {
-        let (mut payments, mut reports) = (Newest::default(), Newest::default());
+        let (mut payments, mut reports) = (Newest::none(), Newest::none());
         let mut keys = HashSet::new();
         snapshot.payments(|key, payment| {
             if payment.payer == payer {
@@ -107,13 +107,13 @@ async fn of_payer(store: &Store, payer: Address) -> Result<Value, StoreError> {
 }
 
 /// The newest payments and reports, and whether these are all.
-fn payer_json(payer: Address, payments: Newest, reports: Newest) -> Value {
+fn payer_json(payer: Address, payments: Newest<Value>, reports: Newest<Value>) -> Value {
     let (payments_total, reports_total) = (payments.total, reports.total);
     json!({
         "status": "success", "payer": payer.to_string(),
         "payments_total": payments_total, "reports_total": reports_total,
         "is_complete": payments_total.max(reports_total) <= LIST_MAX,
-        "payments": payments.values(), "reports": reports.values(),
+        "payments": payments.records(), "reports": reports.records(),
     })
 }
 
@@ -153,8 +153,8 @@ pub async fn forget(store: &Store, email: &str) -> Result<Value, Refusal> {
 mod tests {
     use super::*;
 
-    fn counted(count: usize) -> Newest {
-        let mut newest = Newest::default();
+    fn counted(count: usize) -> Newest<Value> {
+        let mut newest = Newest::none();
         for at in 0..count {
             newest.add(at as u64, json!(at));
         }

@@ -92,14 +92,12 @@ fn no_lead() -> Refusal {
 }
 
 /// What a lead is found by.
-const NAMES: [&str; 6] = [
-    "lead_id",
-    "contact",
-    "name",
-    "target_urls",
-    "question",
-    "source",
-];
+fn is_lead_named(words: &str, id: LeadId, lead: &Lead) -> bool {
+    let id = id.to_string();
+    let texts = [&id, &lead.contact, &lead.name, &lead.question].into_iter();
+    let texts = texts.chain(&lead.target_urls).chain(&lead.source);
+    is_named(words, texts.map(|text| Some(text.as_str())))
+}
 
 /// The newest leads, from a running service or from the file of a stopped one.
 ///
@@ -110,6 +108,17 @@ pub async fn listed(
     search: Search,
     product: Option<String>,
 ) -> Result<Value, Refusal> {
+    let leads = newest(store, search, product).await?;
+    let leads = leads.iter().map(|(id, lead)| summary_json(*id, lead));
+    Ok(json!({"status": "success", "leads": leads.collect::<Vec<_>>()}))
+}
+
+/// The same as records.
+pub async fn newest(
+    store: &Store,
+    search: Search,
+    product: Option<String>,
+) -> Result<Vec<(LeadId, Lead)>, Refusal> {
     let (status, words) = (search.state, search.words.to_lowercase());
     let statuses = LeadStatus::ALL.map(LeadStatus::name);
     let products = LeadProduct::ALL.map(LeadProduct::name);
@@ -117,10 +126,8 @@ pub async fn listed(
         status: named(status, ("status", &statuses), LeadStatus::parse)?,
         product: named(product, ("product", &products), LeadProduct::parse)?,
     };
-    let fits = move |id, lead: &Lead| is_named(&lead_json(id, lead), &NAMES, &words);
-    let leads = leads::newest(store, filter, fits, LIST_MAX).await?;
-    let leads = leads.iter().map(|(id, lead)| summary_json(*id, lead));
-    Ok(json!({"status": "success", "leads": leads.collect::<Vec<_>>()}))
+    let fits = move |id, lead: &Lead| is_lead_named(&words, id, lead);
+    Ok(leads::newest(store, filter, fits, LIST_MAX).await?)
 }
 
 fn named<T>(
@@ -138,9 +145,15 @@ fn named<T>(
 
 /// One lead with its trail.
 pub async fn read_one(store: &Store, id: &str) -> Result<Value, Refusal> {
+    let (id, lead) = one(store, id).await?;
+    Ok(lead_json(id, &lead))
+}
+
+/// The same as a record.
+pub async fn one(store: &Store, id: &str) -> Result<(LeadId, Lead), Refusal> {
     let id = found(id)?;
     let lead = leads::find(store, id).await?.ok_or_else(no_lead)?;
-    Ok(lead_json(id, &lead))
+    Ok((id, lead))
 }
 
 /// A part of all leads, ordered by identifier, and where the next part begins.

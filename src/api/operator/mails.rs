@@ -10,7 +10,7 @@ use crate::domain::mail::MailState;
 use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::http::{Call, Reply};
-use crate::store::{MailRecord, Store};
+use crate::store::{MailRecord, Store, StoreError};
 
 const NO_MAIL: &str = "No such e-mail: `context402 mail list` shows the keys.";
 const NOTHING_TO_RETRY: &str = "No such e-mail, or it has been sent already.";
@@ -71,30 +71,41 @@ fn no_mail() -> Refusal {
 }
 
 /// What an e-mail is found by.
-const NAMES: [&str; 5] = ["key", "about", "to", "subject", "problem"];
+fn is_mail_named(words: &str, key: MailKey, record: &MailRecord) -> bool {
+    let (key, mail) = (key.to_string(), &record.mail);
+    let texts = [&key, &mail.about, &mail.to, &mail.subject].map(|text| Some(text.as_str()));
+    is_named(words, texts.into_iter().chain([record.problem.as_deref()]))
+}
 
 /// The newest e-mails, from a running service or from the file of a stopped one.
 ///
 /// # Errors
 /// The store does not answer.
 pub async fn list(store: &Store, search: Search) -> Result<Value, Refusal> {
+    let mails = newest(store, search).await?;
+    let mails = mails.iter().map(|(key, record)| mail_json(*key, record));
+    Ok(json!({"status": "success", "mails": mails.collect::<Vec<_>>()}))
+}
+
+/// The same as records, without their texts.
+pub async fn newest(
+    store: &Store,
+    search: Search,
+) -> Result<Vec<(MailKey, MailRecord)>, StoreError> {
     let (state, words) = (search.state, search.words.to_lowercase());
-    let listed = store.read(move |snapshot| {
-        let mut newest = Newest::default();
-        snapshot.mails(|key, record| {
+    let found = store.read(move |snapshot| {
+        let mut newest = Newest::none();
+        snapshot.mails(|key, mut record| {
             let fits = |state: &String| state == record.state.name();
-            if !state.as_ref().is_none_or(fits) {
-                return Ok(());
-            }
-            let answer = mail_json(key, &record);
-            if is_named(&answer, &NAMES, &words) {
-                newest.add(record.created_at, answer);
+            if state.as_ref().is_none_or(fits) && is_mail_named(&words, key, &record) {
+                (record.mail.text, record.mail.html) = (String::new(), String::new());
+                newest.add(record.created_at, (key, record));
             }
             Ok(())
         })?;
-        Ok(newest.values())
+        Ok(newest.records())
     });
-    Ok(json!({"status": "success", "mails": listed.await?}))
+    found.await
 }
 
 /// One mail with its text.
@@ -102,19 +113,20 @@ pub async fn list(store: &Store, search: Search) -> Result<Value, Refusal> {
 /// # Errors
 /// There is none of this key.
 pub async fn show(store: &Store, key: &str) -> Result<Value, Refusal> {
-    let key = MailKey::parse(key).ok_or_else(no_mail)?;
-    let record = store.read(move |snapshot| snapshot.mail(key)).await?;
-    let record = record.ok_or_else(no_mail)?;
+    let (key, record) = one(store, key).await?;
     let mut answer = mail_json(key, &record);
     answer["text"] = record.mail.text.into();
     Ok(answer)
 }
 
+/// The same as a record.
+pub async fn one(store: &Store, key: &str) -> Result<(MailKey, MailRecord), Refusal> {
+    let key = MailKey::parse(key).ok_or_else(no_mail)?;
+    let record = store.read(move |snapshot| snapshot.mail(key)).await?;
+    Ok((key, record.ok_or_else(no_mail)?))
+}
+
 pub fn mail_json(key: MailKey, record: &MailRecord) -> Value {
-    let next_try = match record.state {
-        MailState::Waiting { at } => Some(at),
-        MailState::Sent | MailState::Failed => None,
-    };
     json!({
         "key": key.to_string(),
         "state": record.state.name(),
@@ -124,7 +136,7 @@ pub fn mail_json(key: MailKey, record: &MailRecord) -> Value {
         "subject": record.mail.subject,
         "attachment": record.mail.attachment.as_ref().map(|file| &file.name),
         "tries": record.tries,
-        "next_try": next_try,
+        "next_try": record.state.next_try(),
         "problem": record.problem,
         "created_at": record.created_at,
         "changed_at": record.changed_at,

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::api::operator::{Newest, Search, answered, is_named, state_asked};
 use crate::app::Shared;
+use crate::domain::bundle::Bundle;
 use crate::domain::checkout;
 use crate::domain::code::Code;
 use crate::domain::ids::{LeadId, OrderId};
@@ -13,7 +14,7 @@ use crate::domain::time::UnixSeconds;
 use crate::flows::orders::order_emails::{OrderEmails, delivery_key};
 use crate::flows::orders::{ActionOutcome, OrderAction, apply};
 use crate::http::{Call, Reply};
-use crate::store::{EventRecord, SourceRecord, Store};
+use crate::store::{EventRecord, MailRecord, OrderReport, SourceRecord, Store, StoreError};
 
 const NO_ORDER: &str = "No such order: `context402 orders list` shows the identifiers.";
 const NO_LEAD: &str = "lead_id is required and begins with lead_.";
@@ -104,29 +105,54 @@ fn no_order() -> Refusal {
 }
 
 /// What an order is found by.
-const NAMES: [&str; 5] = ["order_id", "lead_id", "email", "bundle", "question"];
+fn is_order_named(words: &str, id: OrderId, order: &Order) -> bool {
+    let (id, lead) = (id.to_string(), order.lead_id().map(|lead| lead.to_string()));
+    let texts = [
+        Some(&*id),
+        lead.as_deref(),
+        order.email.as_deref(),
+        order.bundle.map(Bundle::name),
+        Some(&*order.question),
+    ];
+    is_named(words, texts)
+}
 
 /// The newest orders, from a running service or from the file of a stopped one.
 ///
 /// # Errors
 /// The store does not answer.
 pub async fn list(store: &Store, search: Search) -> Result<Value, Refusal> {
+    let orders = newest(store, search).await?;
+    let orders = orders.iter().map(|(id, order)| order_json(*id, order));
+    Ok(json!({"status": "success", "orders": orders.collect::<Vec<_>>()}))
+}
+
+/// The same as records.
+pub async fn newest(store: &Store, search: Search) -> Result<Vec<(OrderId, Order)>, StoreError> {
     let (state, words) = (search.state, search.words.to_lowercase());
-    let listed = store.read(move |snapshot| {
-        let mut newest = Newest::default();
+    let found = store.read(move |snapshot| {
+        let mut newest = Newest::none();
         snapshot.orders(|id, order| {
             let fits = |state: &String| state == order.state.name();
-            if state.as_ref().is_none_or(fits) {
-                let answer = order_json(id, &order);
-                if is_named(&answer, &NAMES, &words) {
-                    newest.add(order.created_at, answer);
-                }
+            if state.as_ref().is_none_or(fits) && is_order_named(&words, id, &order) {
+                newest.add(order.created_at, (id, order));
             }
             Ok(())
         })?;
-        Ok(newest.values())
+        Ok(newest.records())
     });
-    Ok(json!({"status": "success", "orders": listed.await?}))
+    found.await
+}
+
+/// An order with its sources, events and e-mail.
+#[derive(Debug)]
+pub struct FoundOrder {
+    pub id: OrderId,
+    pub order: Order,
+    pub sources: Vec<(u32, SourceRecord)>,
+    pub report: Option<OrderReport>,
+    pub mail: Option<MailRecord>,
+    events: Vec<EventRecord>,
 }
 
 /// One order with its history, sources, events and e-mail.
@@ -134,44 +160,56 @@ pub async fn list(store: &Store, search: Search) -> Result<Value, Refusal> {
 /// # Errors
 /// There is none of this identifier.
 pub async fn show(store: &Store, id: &str) -> Result<Value, Refusal> {
+    let found = one(store, id).await?;
+    let order = &found.order;
+    let mut answer = order_json(found.id, order);
+    answer["session_id"] = order.session_id.clone().into();
+    answer["target_urls"] = order.target_urls.clone().into();
+    answer["trail"] = order
+        .trail
+        .iter()
+        .map(|step| json!({"at": step.at, "what": step.what}))
+        .collect();
+    answer["sources"] = found.sources.iter().map(source_json).collect();
+    answer["events"] = found.events.iter().map(event_json).collect();
+    answer["report"] = found.report.map_or(Value::Null, |report| {
+        json!({
+            "sha256": hex::encode(report.document),
+            "pdf_sha256": report.pdf.map(hex::encode),
+            "pdf_bytes": report.pdf_bytes,
+            "sources_read": report.sources_read,
+            "created_at": report.created_at,
+        })
+    });
+    answer["mail"] = found.mail.map_or(
+        Value::Null,
+        |mail| json!({"state": mail.state.name(), "tries": mail.tries, "problem": mail.problem}),
+    );
+    Ok(answer)
+}
+
+/// The same as records.
+pub async fn one(store: &Store, id: &str) -> Result<FoundOrder, Refusal> {
     let id = OrderId::parse(id).ok_or_else(no_order)?;
     let found = store.read(move |snapshot| {
         let Some(order) = snapshot.order(id)? else {
             return Ok(None);
         };
-        let sources = snapshot.order_sources(id)?;
-        let report = snapshot.order_report(id)?;
-        let mail = snapshot.mail(delivery_key(id, &order))?;
-        let mut events = Newest::default();
+        let mut events = Newest::none();
         snapshot.provider_events(|event| {
             if event.order == Some(id.0) {
-                events.add(event.received_at, event_json(&event));
+                events.add(event.received_at, event);
             }
             Ok(())
         })?;
-        let mut answer = order_json(id, &order);
-        answer["session_id"] = order.session_id.clone().into();
-        answer["target_urls"] = order.target_urls.clone().into();
-        answer["trail"] = order
-            .trail
-            .iter()
-            .map(|step| json!({"at": step.at, "what": step.what}))
-            .collect();
-        answer["sources"] = sources.iter().map(source_json).collect();
-        answer["events"] = events.values().into();
-        answer["report"] = report.map_or(Value::Null, |report| {
-            json!({
-                "sha256": hex::encode(report.document),
-                "pdf_sha256": report.pdf.map(hex::encode),
-                "pdf_bytes": report.pdf_bytes,
-                "sources_read": report.sources_read,
-                "created_at": report.created_at,
-            })
-        });
-        answer["mail"] = mail.map_or(Value::Null, |mail| {
-            json!({"state": mail.state.name(), "tries": mail.tries, "problem": mail.problem})
-        });
-        Ok(Some(answer))
+        Ok(Some(FoundOrder {
+            id,
+            sources: snapshot.order_sources(id)?,
+            report: snapshot.order_report(id)?,
+            mail: snapshot.mail(delivery_key(id, &order))?,
+            order,
+            events: events.records(),
+        }))
     });
     found.await?.ok_or_else(no_order)
 }
@@ -181,22 +219,28 @@ pub async fn show(store: &Store, id: &str) -> Result<Value, Refusal> {
 /// # Errors
 /// The store does not answer.
 pub async fn list_events(store: &Store) -> Result<Value, Refusal> {
-    let listed = store.read(|snapshot| {
-        let mut newest = Newest::default();
+    let events = newest_events(store).await?;
+    let events = events.iter().map(event_json);
+    Ok(json!({"status": "success", "events": events.collect::<Vec<_>>()}))
+}
+
+/// The same as records.
+pub async fn newest_events(store: &Store) -> Result<Vec<EventRecord>, StoreError> {
+    let found = store.read(|snapshot| {
+        let mut newest = Newest::none();
         snapshot.provider_events(|event| {
-            newest.add(event.received_at, event_json(&event));
+            newest.add(event.received_at, event);
             Ok(())
         })?;
-        Ok(newest.values())
+        Ok(newest.records())
     });
-    Ok(json!({"status": "success", "events": listed.await?}))
+    found.await
 }
 
 pub fn order_json(id: OrderId, order: &Order) -> Value {
-    let (doubt, reason) = match &order.state {
-        OrderState::NeedsReview { doubt } => (Some(doubt.name()), Some(doubt.to_string())),
-        OrderState::Failed { reason } => (None, Some(reason.clone())),
-        _ => (None, None),
+    let doubt = match &order.state {
+        OrderState::NeedsReview { doubt } => Some(doubt.name()),
+        _ => None,
     };
     let progress = match order.state {
         OrderState::Processing { done, total, .. } => Some(json!({"done": done, "total": total})),
@@ -206,22 +250,28 @@ pub fn order_json(id: OrderId, order: &Order) -> Value {
         "order_id": id.to_string(),
         "state": order.state.name(),
         "doubt": doubt,
-        "reason": reason,
+        "reason": order.state.reason(),
         "progress": progress,
         "bundle": order.bundle,
-        "lead_id": order.lead.map(|lead| LeadId(lead).to_string()),
+        "lead_id": order.lead_id().map(|lead| lead.to_string()),
         "email": order.email,
         "question": order.question,
         "source_count": order.target_urls.len(),
         "amount_total": order.amount_total,
         "currency": order.currency,
-        "paid": order.amount_total.map(|units| checkout::amount(units, &order.currency)),
+        "paid": paid(order),
         "livemode": order.livemode,
         "round": order.round,
         "created_at": order.created_at,
         "changed_at": order.changed_at,
         "fulfilled_at": order.fulfilled_at,
     })
+}
+
+/// What was paid, as people write it.
+pub fn paid(order: &Order) -> Option<String> {
+    let units = order.amount_total?;
+    Some(checkout::amount(units, &order.currency))
 }
 
 pub fn event_json(event: &EventRecord) -> Value {
@@ -238,9 +288,10 @@ pub fn event_json(event: &EventRecord) -> Value {
 }
 
 fn source_json((place, source): &(u32, SourceRecord)) -> Value {
+    let state = source.state();
     match source {
         SourceRecord::Read { fetched_at, .. } => {
-            json!({"place": place, "state": "read", "fetched_at": fetched_at})
+            json!({"place": place, "state": state, "fetched_at": fetched_at})
         }
         SourceRecord::Waiting {
             tries,
@@ -248,7 +299,7 @@ fn source_json((place, source): &(u32, SourceRecord)) -> Value {
             code,
             message,
         } => json!({
-            "place": place, "state": "waiting", "tries": tries, "again_at": again_at, "code": code,
+            "place": place, "state": state, "tries": tries, "again_at": again_at, "code": code,
             "message": message,
         }),
         SourceRecord::Unreachable {
@@ -256,7 +307,7 @@ fn source_json((place, source): &(u32, SourceRecord)) -> Value {
             code,
             message,
         } => json!({
-            "place": place, "state": "unreachable", "fetched_at": fetched_at, "code": code, "message": message,
+            "place": place, "state": state, "fetched_at": fetched_at, "code": code, "message": message,
         }),
     }
 }

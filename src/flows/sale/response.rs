@@ -74,10 +74,7 @@ async fn context_body(
 ) -> Result<Body, Refusal> {
     let paid = answer::paid(app, payment)
         .map_err(|error| internal("an answer could not be written as JSON", &error))?;
-    let transaction = match &payment.state {
-        State::Settled { transaction, .. } => transaction.clone(),
-        _ => String::new(),
-    };
+    let transaction = payment.state.transaction().unwrap_or_default().to_owned();
     let (page, own) = (kept.page, kept.own.clone());
     let whole = move |members: &[u8]| {
         crate::domain::answer::whole(&[own.as_bytes(), members], &paid, &transaction)

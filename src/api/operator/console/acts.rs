@@ -132,12 +132,11 @@ async fn lead_named(app: &Shared, typed: &str) -> Result<LeadId, Refusal> {
         state: None,
         words: typed.to_owned(),
     };
-    let found = leads::listed(&app.store, search, None).await?;
-    let ids = found["leads"].as_array().into_iter().flatten();
-    let mut ids = ids
-        .filter_map(|lead| lead["lead_id"].as_str())
-        .filter(|id| typed.starts_with(LeadId::PREFIX) && id.starts_with(typed));
-    match (ids.next().and_then(LeadId::parse), ids.next()) {
+    let found = leads::newest(&app.store, search, None).await?;
+    let begins_so =
+        |id: &LeadId| typed.starts_with(LeadId::PREFIX) && id.to_string().starts_with(typed);
+    let mut ids = found.into_iter().map(|(id, _)| id).filter(begins_so);
+    match (ids.next(), ids.next()) {
         (Some(id), None) => Ok(id),
         (Some(_), Some(_)) => Err(Refusal::new(
             Code::InvalidRequest,

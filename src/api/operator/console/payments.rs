@@ -1,19 +1,20 @@
 //! The view Payments: a list, one payment, and the latest refusals of paid requests.
 
-use serde_json::Value;
-
-use crate::api::operator;
 use crate::api::operator::console::show::{Asked, List};
 use crate::api::operator::console::{View, show};
+use crate::api::operator::{self, FoundPayment, SettlementCheck};
 use crate::app::Shared;
 use crate::domain::amount::Amount;
+use crate::domain::evm::Address;
 use crate::domain::figures::cents;
+use crate::domain::level::{Level, Product};
+use crate::domain::payment::{Payment, State};
 use crate::domain::refusal::Refusal;
 use crate::flows::content::sample::facilitator_mode;
 use crate::http::Call;
 use crate::pages::console::{Block, Cell, Form, Tone, VIEWS_PATH};
 use crate::pages::site::FacilitatorMode;
-use crate::state::refusals::REFUSALS_MAX;
+use crate::state::refusals::{REFUSALS_MAX, RefusedPayment};
 
 /// Number of refusals shown.
 const REFUSALS_SHOWN_MAX: usize = 25;
@@ -32,26 +33,28 @@ pub(super) async fn payments(app: &Shared, call: &Call) -> Result<View, Refusal>
         return payment(app, &key).await;
     }
     let asked = Asked::of(call);
-    let found = operator::list(&app.store, asked.search.clone()).await?;
+    let found = operator::newest_payments(&app.store, asked.search.clone()).await?;
     let list = List {
         view: "payments",
         searched: "Payer, transaction, target or key",
         states: &operator::PAYMENT_STATES,
         caption: "Payments, newest first",
+        records: &found,
         columns: &[
-            ("Created", &|payment| {
-                show::opens(payment, "key", "payments")
+            ("Created", &|FoundPayment { key, payment, .. }| {
+                show::opens(payment.created_at, key, "payments")
             }),
-            ("State", &|payment| show::tag(payment, "state", tone)),
-            ("USDC", &|payment| usdc(payment)),
-            ("Product", &|payment| sold(payment)),
-            ("Target", &|payment| {
-                show::external_address(payment, "target_url")
+            ("State", &|found| {
+                show::tag(found.payment.state.name(), tone)
             }),
-            ("Payer", &|payment| payer(payment)),
-            ("Transaction", &|payment| transaction(app, payment)),
+            ("USDC", &|found| usdc(&found.payment)),
+            ("Product", &|found| sold(found.payment.purchase.level())),
+            ("Target", &|found| {
+                show::external_address(found.payment.purchase.target_url())
+            }),
+            ("Payer", &|found| payer(Some(found.payment.payer))),
+            ("Transaction", &|found| transaction(app, &found.payment)),
         ],
-        records: &found["payments"],
         empty: "No such payments.",
     };
     let mut blocks = list.blocks(&asked);
@@ -61,29 +64,22 @@ pub(super) async fn payments(app: &Shared, call: &Call) -> Result<View, Refusal>
 }
 
 /// What was sold, and at which tier.
-fn sold(payment: &Value) -> Cell {
-    match (payment["product"].as_str(), payment["level"].as_str()) {
-        (Some(product), Some(level)) => {
-            Cell::Text(format!("{} {level}", product.replace('_', " ")))
-        }
-        _ => Cell::Nothing,
-    }
+fn sold(level: Level) -> Cell {
+    let product = level.product().name().replace('_', " ");
+    Cell::Text(format!("{product} {}", level.name()))
 }
 
 /// `0x1234…abcd`, which leads to all payments of this payer.
-fn payer(payment: &Value) -> Cell {
-    match payment["payer"].as_str() {
-        Some(payer) => Cell::Link {
-            text: show::short(payer),
-            path: format!("{VIEWS_PATH}payments?q={payer}"),
-        },
-        None => Cell::Nothing,
-    }
+fn payer(payer: Option<Address>) -> Cell {
+    payer.map_or(Cell::Nothing, |payer| Cell::Link {
+        text: show::short(&payer.to_string()),
+        path: format!("{VIEWS_PATH}payments?q={payer}"),
+    })
 }
 
 /// The transaction, at the network's explorer where there is one.
-fn transaction(app: &Shared, payment: &Value) -> Cell {
-    let Some(hash) = payment["transaction"].as_str() else {
+fn transaction(app: &Shared, payment: &Payment) -> Cell {
+    let Some(hash) = payment.state.transaction() else {
         return Cell::Nothing;
     };
     match explorer(app) {
@@ -96,10 +92,10 @@ fn transaction(app: &Shared, payment: &Value) -> Cell {
 }
 
 /// The same in full, for the payment's own page.
-fn whole_transaction(app: &Shared, payment: &Value) -> Cell {
-    match (explorer(app), payment["transaction"].as_str()) {
+fn whole_transaction(app: &Shared, payment: &Payment) -> Cell {
+    match (explorer(app), payment.state.transaction()) {
         (Some(explorer), Some(hash)) => Cell::ExternalAddress(format!("{explorer}/tx/{hash}")),
-        _ => show::text(payment, "transaction"),
+        (_, hash) => show::text(hash),
     }
 }
 
@@ -116,34 +112,39 @@ fn explorer(app: &Shared) -> Option<&'static str> {
 }
 
 /// The amount in USDC.
-fn usdc(payment: &Value) -> Cell {
-    let units = payment["amount_units"].as_str();
-    let amount = units.and_then(Amount::parse_units);
-    amount.map_or(Cell::Nothing, |amount| Cell::Number(cents(amount)))
+fn usdc(payment: &Payment) -> Cell {
+    Cell::Number(cents(Amount::from_units(payment.amount_units)))
 }
 
 /// What a refusal is found by.
-const REFUSAL_NAMES: [&str; 5] = ["request_id", "payer", "code", "reason", "product"];
+fn is_refusal_named(words: &str, refused: &RefusedPayment) -> bool {
+    let payer = refused.payer.map(|payer| payer.to_string());
+    let texts = [
+        Some(&*refused.request_id),
+        payer.as_deref(),
+        Some(refused.code.text()),
+        Some(&*refused.reason),
+        refused.product.map(Product::name),
+    ];
+    operator::is_named(words, texts)
+}
 
 /// The latest refusals of paid requests that have these words.
 fn refused(app: &Shared, words: &str) -> [Block; 3] {
     let words = words.to_lowercase();
-    let mut found = operator::refused(app);
-    if let Some(refusals) = found["refusals"].as_array_mut() {
-        refusals.retain(|refused| operator::is_named(refused, &REFUSAL_NAMES, &words));
-    }
-    let mut rows = show::rows(&found, "refusals", |refused| {
+    let found = app.refusals.newest().into_iter();
+    let found = found.filter(|refused| is_refusal_named(&words, refused));
+    let rows = found.take(REFUSALS_SHOWN_MAX).map(|refused| {
         vec![
-            show::time(refused, "at"),
-            Cell::Code(refused["code"].as_str().unwrap_or_default().to_owned()),
-            show::text(refused, "reason"),
-            show::words(refused, "product"),
-            show::text(refused, "level"),
-            payer(refused),
-            show::text(refused, "request_id"),
+            Cell::Time(refused.at),
+            Cell::Code(refused.code.text().to_owned()),
+            show::text(refused.reason.as_str()),
+            show::words(refused.product.map(Product::name)),
+            show::text(refused.level.map(Level::name)),
+            payer(refused.payer),
+            show::text(refused.request_id.as_str()),
         ]
     });
-    rows.truncate(REFUSALS_SHOWN_MAX);
     [
         Block::Heading("Refused payments".to_owned()),
         Block::Text(format!(
@@ -161,7 +162,7 @@ fn refused(app: &Shared, words: &str) -> [Block; 3] {
                 "Payer",
                 "Request",
             ],
-            rows,
+            rows: rows.collect(),
             empty: match words.is_empty() {
                 true => "No payment has been refused since the service started.",
                 false => "No such refusal since the service started.",
@@ -171,43 +172,49 @@ fn refused(app: &Shared, words: &str) -> [Block; 3] {
 }
 
 async fn payment(app: &Shared, key: &str) -> Result<View, Refusal> {
-    let found = operator::show(&app.store, key).await?;
+    let FoundPayment { payment, check, .. } = operator::one_payment(&app.store, key).await?;
+    let check = check.as_ref();
     let mut blocks = vec![Block::Facts(vec![
-        ("State", show::tag(&found, "state", tone)),
-        ("Product", show::words(&found, "product")),
-        ("Tier or pack", show::text(&found, "level")),
-        ("Target", show::external_address(&found, "target_url")),
-        ("USDC", usdc(&found)),
-        ("Payer", show::text(&found, "payer")),
-        ("Payment method", show::text(&found, "means")),
-        ("Source", show::text(&found, "source")),
-        ("Transaction", whole_transaction(app, &found)),
-        ("Reason", show::text(&found, "reason")),
-        ("On chain", show::text(&found["settlement_check"], "result")),
+        ("State", show::tag(payment.state.name(), tone)),
+        ("Product", show::words(payment.purchase.product().name())),
+        ("Tier or pack", show::text(payment.purchase.level().name())),
+        (
+            "Target",
+            show::external_address(payment.purchase.target_url()),
+        ),
+        ("USDC", usdc(&payment)),
+        ("Payer", Cell::Text(payment.payer.to_string())),
+        ("Payment method", show::text(payment.means.name())),
+        ("Source", show::text(payment.attribution.as_deref())),
+        ("Transaction", whole_transaction(app, &payment)),
+        ("Reason", show::text(payment.state.reason())),
+        ("On chain", show::text(check.map(SettlementCheck::result))),
         (
             "Contradicted by",
-            show::text(&found["settlement_check"], "reason"),
+            show::text(check.and_then(SettlementCheck::reason)),
         ),
-        ("Created", show::time(&found, "created_at")),
-        ("Changed", show::time(&found, "changed_at")),
+        ("Created", show::time(payment.created_at)),
+        ("Changed", show::time(payment.changed_at)),
         ("Report", report_of(app, key).await?),
         ("Key", show::whole_id(key)),
     ])];
-    if !found["credit"].is_null() {
-        let credit = &found["credit"];
+    if let Some(credit) = &payment.credit {
         blocks.push(Block::Heading("Retry credit".to_owned()));
         blocks.push(Block::Facts(vec![
-            ("Attempts left", show::text(credit, "attempts_left")),
-            ("Valid until", show::time(credit, "expires_at")),
+            (
+                "Attempts left",
+                Cell::Text(credit.attempts_left.to_string()),
+            ),
+            ("Valid until", show::time(credit.expires_at)),
         ]));
     }
-    if matches!(found["state"].as_str(), Some("unknown" | "kept")) {
+    if payment.state.is_open() {
         let form = Form::button("reconcile", "key", key, "Look up the settlement now");
         blocks.push(Block::Forms(vec![form]));
     }
     // Why a payment was not settled stands with the requests that it came with.
-    if found["state"] != "settled" {
-        blocks.extend(refused(app, found["payer"].as_str().unwrap_or_default()));
+    if !matches!(payment.state, State::Settled { .. }) {
+        blocks.extend(refused(app, &payment.payer.to_string()));
     }
     Ok(View::new(show::title("Payment", key), blocks))
 }
@@ -218,12 +225,9 @@ async fn report_of(app: &Shared, key: &str) -> Result<Cell, Refusal> {
         state: None,
         words: key.to_owned(),
     };
-    let found = operator::list_reports(&app.store, search, app.now()).await?;
-    Ok(show::whole_link(
-        &found["reports"][0],
-        "report_id",
-        "reports",
-    ))
+    let found = operator::newest_reports(&app.store, search, app.now()).await?;
+    let id = found.first().map(|report| report.id);
+    Ok(show::whole_link(id, "reports"))
 }
 
 fn tone(state: &str) -> Tone {

@@ -1,20 +1,22 @@
 //! The views Leads, Orders and Webhook log.
 
-use serde_json::Value;
-
 use crate::api::operator::console::show::{Asked, List};
 use crate::api::operator::console::{View, show};
+use crate::api::operator::orders::FoundOrder;
 use crate::api::operator::{Search, leads, orders};
 use crate::app::Shared;
 use crate::domain::bundle::Bundle;
 use crate::domain::code::Code;
 use crate::domain::figures::cents;
+use crate::domain::ids::OrderId;
 use crate::domain::lead::{LeadEvent, LeadStatus, next};
-use crate::domain::order::OrderState;
+use crate::domain::order::{Order, OrderState};
 use crate::domain::refusal::Refusal;
+use crate::flows::orders::leads::find;
 use crate::flows::orders::order_emails::{OrderEmails, PAGE_PATH};
 use crate::http::Call;
 use crate::pages::console::{Block, Cell, Field, Form, Tone};
+use crate::store::{EventRecord, MailRecord, SourceRecord};
 
 /// Maximum length of a note.
 const NOTE_CHARACTERS_MAX: usize = 300;
@@ -24,81 +26,86 @@ pub(super) async fn leads(app: &Shared, call: &Call) -> Result<View, Refusal> {
         return lead(app, &id).await;
     }
     let asked = Asked::of(call);
-    let found = leads::listed(&app.store, asked.search.clone(), None).await?;
+    let found = leads::newest(&app.store, asked.search.clone(), None).await?;
     let list = List {
         view: "leads",
         searched: "Contact, name, source, question or lead",
         states: &LeadStatus::ALL.map(LeadStatus::name),
         caption: "Leads, newest first",
+        records: &found,
         columns: &[
-            ("Created", &|lead| show::opens(lead, "lead_id", "leads")),
-            ("Status", &|lead| show::tag(lead, "status", lead_tone)),
-            ("Product", &|lead| show::words(lead, "product")),
-            ("Pack or bundle", &|lead| show::text(lead, "level")),
-            ("Contact", &|lead| show::text(lead, "contact")),
-            ("Sources", &|lead| show::number(lead, "source_count")),
-            ("From", &|lead| show::text(lead, "source")),
+            ("Created", &|(id, lead)| {
+                show::opens(lead.created_at, id, "leads")
+            }),
+            ("Status", &|(_, lead)| {
+                show::tag(lead.status.name(), lead_tone)
+            }),
+            ("Product", &|(_, lead)| show::words(lead.product.name())),
+            ("Pack or bundle", &|(_, lead)| {
+                show::text(lead.level.as_str())
+            }),
+            ("Contact", &|(_, lead)| show::text(lead.contact.as_str())),
+            ("Sources", &|(_, lead)| show::number(lead.target_urls.len())),
+            ("From", &|(_, lead)| show::text(lead.source.as_deref())),
         ],
-        records: &found["leads"],
         empty: "No such leads.",
     };
     Ok(View::new("Leads", list.blocks(&asked)))
 }
 
 async fn lead(app: &Shared, id: &str) -> Result<View, Refusal> {
-    let found = leads::read_one(&app.store, id).await?;
+    let (_, lead) = leads::one(&app.store, id).await?;
     let search = Search {
         state: None,
         words: id.to_owned(),
     };
-    let bought = orders::list(&app.store, search).await?;
+    let bought = orders::newest(&app.store, search).await?;
+    let row = |(id, order): &(OrderId, Order)| {
+        vec![
+            show::whole_link(Some(id), "orders"),
+            show::tag(order.state.name(), order_tone),
+            amount(order),
+        ]
+    };
+    let steps_taken = lead.trail.iter();
+    let steps_taken = steps_taken.map(|step| (step.at, step.by.name(), step.what.as_str()));
     Ok(View::new(
         show::title("Lead", id),
         vec![
             Block::Facts(vec![
-                ("Status", show::tag(&found, "status", lead_tone)),
-                ("Product", show::words(&found, "product")),
-                ("Pack or bundle", show::text(&found, "level")),
-                ("Contact", show::text(&found, "contact")),
-                ("Name", show::text(&found, "name")),
-                ("Question", show::text(&found, "question")),
-                ("Use case", show::text(&found, "use_case")),
-                ("Budget", show::text(&found, "budget_usdc")),
-                ("Notes", show::text(&found, "notes")),
-                ("Source", show::text(&found, "source")),
-                ("Quote", show::text(&found, "quote_id")),
+                ("Status", show::tag(lead.status.name(), lead_tone)),
+                ("Product", show::words(lead.product.name())),
+                ("Pack or bundle", show::text(lead.level.as_str())),
+                ("Contact", show::text(lead.contact.as_str())),
+                ("Name", show::text(lead.name.as_str())),
+                ("Question", show::text(lead.question.as_str())),
+                ("Use case", show::text(lead.use_case.as_str())),
+                ("Budget", show::text(lead.budget_usdc.as_str())),
+                ("Notes", show::text(lead.notes.as_str())),
+                ("Source", show::text(lead.source.as_deref())),
+                ("Quote", show::text(lead.quote.as_deref())),
                 ("Lead", show::whole_id(id)),
             ]),
-            targets(&found),
+            targets(&lead.target_urls),
             Block::Table {
                 caption: "Orders of this lead",
                 head: vec!["Order", "State", "Amount"],
-                rows: show::rows(&bought, "orders", |order| {
-                    vec![
-                        show::whole_link(order, "order_id", "orders"),
-                        show::tag(order, "state", order_tone),
-                        show::number(order, "paid"),
-                    ]
-                }),
+                rows: bought.iter().map(row).collect(),
                 empty: "No orders.",
             },
             Block::Heading("Next step".to_owned()),
-            Block::Forms(steps(&found, id)),
+            Block::Forms(steps(lead.status, id)),
             Block::Heading("History".to_owned()),
-            trail(&found),
+            trail(steps_taken),
         ],
     ))
 }
 
 /// The possible status changes, and a note.
-fn steps(lead: &Value, id: &str) -> Vec<Form> {
-    let status = lead["status"].as_str().and_then(LeadStatus::parse);
+fn steps(status: LeadStatus, id: &str) -> Vec<Form> {
     let reachable = LeadStatus::ALL.into_iter().filter(|to| {
-        let event = LeadEvent::towards(*to);
-        let after = status
-            .zip(event)
-            .and_then(|(status, event)| next(status, event).ok());
-        after == Some(*to) && status != Some(*to)
+        let after = LeadEvent::towards(*to).and_then(|event| next(status, event).ok());
+        after == Some(*to) && status != *to
     });
     let mark = |to: LeadStatus| (to.name(), format!("Mark as {}", to.name()));
     let note_only = ("", "Add the note".to_owned());
@@ -116,13 +123,9 @@ fn steps(lead: &Value, id: &str) -> Vec<Form> {
     vec![step, delete.confirmed("Yes, permanently")]
 }
 
-fn targets(value: &Value) -> Block {
-    let rows = value["target_urls"].as_array().into_iter().flatten();
-    let rows = rows.map(|target| {
-        vec![Cell::ExternalAddress(
-            target.as_str().unwrap_or_default().to_owned(),
-        )]
-    });
+fn targets(target_urls: &[String]) -> Block {
+    let rows = target_urls.iter();
+    let rows = rows.map(|target| vec![Cell::ExternalAddress(target.clone())]);
     Block::Table {
         caption: "Sources",
         head: vec!["Source"],
@@ -131,18 +134,13 @@ fn targets(value: &Value) -> Block {
     }
 }
 
-/// The events of a record: when, what, and who did it, if known.
-fn trail(value: &Value) -> Block {
+/// The events of a record: when, who did it (empty where that is not known), and what.
+fn trail<'a>(steps: impl Iterator<Item = (u64, &'a str, &'a str)>) -> Block {
+    let rows = steps.map(|(at, by, what)| vec![show::time(at), show::text(by), show::text(what)]);
     Block::Table {
         caption: "History",
         head: vec!["When", "By", "What"],
-        rows: show::rows(value, "trail", |step| {
-            vec![
-                show::time(step, "at"),
-                show::text(step, "by"),
-                show::text(step, "what"),
-            ]
-        }),
+        rows: rows.collect(),
         empty: "No events yet.",
     }
 }
@@ -160,71 +158,87 @@ pub(super) async fn orders(app: &Shared, call: &Call) -> Result<View, Refusal> {
         return order(app, &id).await;
     }
     let asked = Asked::of(call);
-    let found = orders::list(&app.store, asked.search.clone()).await?;
+    let found = orders::newest(&app.store, asked.search.clone()).await?;
     let list = List {
         view: "orders",
         searched: "E-mail, question, bundle, lead or order",
         states: &OrderState::NAMES,
         caption: "Orders, newest first",
+        records: &found,
         columns: &[
-            ("Created", &|order| show::opens(order, "order_id", "orders")),
-            ("State", &|order| show::tag(order, "state", order_tone)),
-            ("Bundle", &|order| show::text(order, "bundle")),
-            ("Amount", &|order| show::number(order, "paid")),
-            ("E-mail", &|order| show::text(order, "email")),
-            ("Sources", &|order| show::number(order, "source_count")),
-            ("Reason", &|order| show::text(order, "reason")),
+            ("Created", &|(id, order)| {
+                show::opens(order.created_at, id, "orders")
+            }),
+            ("State", &|(_, order)| {
+                show::tag(order.state.name(), order_tone)
+            }),
+            ("Bundle", &|(_, order)| {
+                show::text(order.bundle.map(Bundle::name))
+            }),
+            ("Amount", &|(_, order)| amount(order)),
+            ("E-mail", &|(_, order)| show::text(order.email.as_deref())),
+            ("Sources", &|(_, order)| {
+                show::number(order.target_urls.len())
+            }),
+            ("Reason", &|(_, order)| {
+                show::text(order.state.reason().as_deref())
+            }),
         ],
-        records: &found["orders"],
         empty: "No such orders.",
     };
     Ok(View::new("Orders", list.blocks(&asked)))
 }
 
 async fn order(app: &Shared, id: &str) -> Result<View, Refusal> {
-    let found = orders::show(&app.store, id).await?;
-    let progress = match found["progress"].as_object() {
-        Some(progress) => Cell::Text(format!("{} of {}", progress["done"], progress["total"])),
-        None => Cell::Nothing,
+    let found = orders::one(&app.store, id).await?;
+    let order = &found.order;
+    let progress = match order.state {
+        OrderState::Processing { done, total, .. } => Cell::Text(format!("{done} of {total}")),
+        _ => Cell::Nothing,
     };
-    let actions = actions(app, &found, id).await?;
+    let actions = actions(app, order, id).await;
+    let steps_taken = order.trail.iter();
+    let steps_taken = steps_taken.map(|step| (step.at, "", step.what.as_str()));
     Ok(View::new(
         show::title("Order", id),
         vec![
             Block::Facts(vec![
-                ("State", show::tag(&found, "state", order_tone)),
-                ("Reason", show::text(&found, "reason")),
+                ("State", show::tag(order.state.name(), order_tone)),
+                ("Reason", show::text(order.state.reason().as_deref())),
                 ("Progress", progress),
-                ("Bundle", show::text(&found, "bundle")),
-                ("Amount", show::number(&found, "paid")),
-                ("E-mail", show::text(&found, "email")),
-                ("Question", show::text(&found, "question")),
-                ("Lead", show::whole_link(&found, "lead_id", "leads")),
+                ("Bundle", show::text(order.bundle.map(Bundle::name))),
+                ("Amount", amount(order)),
+                ("E-mail", show::text(order.email.as_deref())),
+                ("Question", show::text(order.question.as_str())),
+                ("Lead", show::whole_link(order.lead_id(), "leads")),
                 ("Order", show::whole_id(id)),
-                ("Checkout session", show::text(&found, "session_id")),
-                ("Mail", mail_of(&found["mail"])),
-                ("Created", show::time(&found, "created_at")),
-                ("Fulfilled", show::time(&found, "fulfilled_at")),
+                ("Checkout session", show::text(order.session_id.as_str())),
+                ("Mail", found.mail.as_ref().map_or(Cell::Nothing, mail_of)),
+                ("Created", show::time(order.created_at)),
+                ("Fulfilled", show::time(order.fulfilled_at)),
             ]),
-            targets(&found),
+            targets(&order.target_urls),
             Block::Heading("Actions".to_owned()),
             Block::Forms(actions),
             Block::Heading("History".to_owned()),
-            trail(&found),
-            sources(&found),
+            trail(steps_taken),
+            sources(&found.sources),
             Block::Heading("Report".to_owned()),
             report(&found),
         ],
     ))
 }
 
+fn amount(order: &Order) -> Cell {
+    orders::paid(order).map_or(Cell::Nothing, show::number)
+}
+
 /// Facts about the delivered report; its text is on the buyer's page.
-fn report(order: &Value) -> Block {
-    let report = &order["report"];
-    if report.is_null() {
+fn report(found: &FoundOrder) -> Block {
+    let Some(report) = &found.report else {
         return Block::Text("None.".to_owned());
-    }
-    let session = order["session_id"].as_str().unwrap_or_default();
+    };
+    let session = &found.order.session_id;
     Block::Facts(vec![
         (
             "Delivery",
@@ -236,91 +250,101 @@ fn report(order: &Value) -> Block {
                 },
             },
         ),
-        ("Created", show::time(report, "created_at")),
-        ("Sources read", show::text(report, "sources_read")),
-        ("SHA-256", show::text(report, "sha256")),
-        ("SHA-256 of the PDF", show::text(report, "pdf_sha256")),
-        ("PDF size in bytes", show::text(report, "pdf_bytes")),
+        ("Created", show::time(report.created_at)),
+        ("Sources read", Cell::Text(report.sources_read.to_string())),
+        ("SHA-256", Cell::Text(hex::encode(report.document))),
+        (
+            "SHA-256 of the PDF",
+            show::text(report.pdf.map(hex::encode).as_deref()),
+        ),
+        (
+            "PDF size in bytes",
+            Cell::Text(report.pdf_bytes.to_string()),
+        ),
     ])
 }
 
-fn mail_of(mail: &Value) -> Cell {
-    match (mail["state"].as_str(), mail["problem"].as_str()) {
-        (Some(state), Some(problem)) => Cell::Text(format!("{state}: {problem}")),
-        (Some(state), None) => Cell::Text(state.to_owned()),
-        _ => Cell::Nothing,
-    }
+fn mail_of(mail: &MailRecord) -> Cell {
+    let state = mail.state.name();
+    Cell::Text(match &mail.problem {
+        Some(problem) => format!("{state}: {problem}"),
+        None => state.to_owned(),
+    })
 }
 
-fn sources(order: &Value) -> Block {
+/// The sources by their place, which is shown counted from 1.
+fn sources(sources: &[(u32, SourceRecord)]) -> Block {
+    let row = |(place, source): &(u32, SourceRecord)| {
+        let (code, message) = match source {
+            SourceRecord::Read { .. } => ("", ""),
+            SourceRecord::Waiting { code, message, .. }
+            | SourceRecord::Unreachable { code, message, .. } => (code.as_str(), message.as_str()),
+        };
+        vec![
+            show::number(u64::from(*place) + 1),
+            show::text(source.state()),
+            show::text(code),
+            show::text(message),
+        ]
+    };
     Block::Table {
         caption: "Sources so far",
         head: vec!["Source", "State", "Code", "Message"],
-        rows: show::rows(order, "sources", |source| {
-            vec![
-                place(source),
-                show::words(source, "state"),
-                show::text(source, "code"),
-                show::text(source, "message"),
-            ]
-        }),
+        rows: sources.iter().map(row).collect(),
         empty: "No source is being processed.",
     }
 }
 
-/// Which of the order's sources, counted from 1.
-fn place(source: &Value) -> Cell {
-    let place = source["place"].as_u64();
-    place.map_or(Cell::Nothing, |place| Cell::Number((place + 1).to_string()))
-}
-
 /// What the buyer's lead asks for, with its price, and what was paid for it.
-async fn delivers(app: &Shared, order: &Value) -> Result<String, Refusal> {
-    let paid = order["paid"].as_str().unwrap_or("an unknown amount");
-    let lead = match order["lead_id"].as_str() {
-        Some(id) => leads::read_one(&app.store, id).await.unwrap_or_default(),
-        None => Value::Null,
+async fn delivers(app: &Shared, order: &Order) -> String {
+    let paid = orders::paid(order).unwrap_or_else(|| "an unknown amount".to_owned());
+    let lead = match order.lead_id() {
+        Some(id) => find(&app.store, id).await.ok().flatten(),
+        None => None,
     };
-    Ok(match lead["level"].as_str().and_then(Bundle::parse) {
+    match lead.and_then(|lead| lead.bundle()) {
         Some(bundle) => format!(
             "Yes, deliver {} ({} USD) for {paid}",
             bundle.name(),
             cents(bundle.price())
         ),
         None => format!("Yes, deliver what the lead asks for, for {paid}"),
-    })
+    }
 }
 
 /// The acts that the order's state allows.
-async fn actions(app: &Shared, order: &Value, id: &str) -> Result<Vec<Form>, Refusal> {
-    let state = order["state"].as_str().unwrap_or_default();
+async fn actions(app: &Shared, order: &Order, id: &str) -> Vec<Form> {
+    let state = &order.state;
     let button = |act, text: &str| Form::button(act, "order_id", id, text);
     let mut forms = Vec::new();
-    if state == "needs_review" {
+    if matches!(state, OrderState::NeedsReview { .. }) {
         let attach = button("attach-order", "Attach to the lead").with(Field::Text {
             name: "lead_id",
             label: "Lead",
             kind: "text",
-            value: order["lead_id"].as_str().unwrap_or_default().to_owned(),
+            value: order.lead_id().map(|id| id.to_string()).unwrap_or_default(),
             characters_max: 64,
             required: true,
         });
-        forms.push(attach.confirmed(delivers(app, order).await?));
+        forms.push(attach.confirmed(delivers(app, order).await));
     }
-    if matches!(state, "fulfilled" | "failed") {
+    if matches!(state, OrderState::Fulfilled | OrderState::Failed { .. }) {
         forms.push(button("refulfil-order", "Retry fulfilment"));
     }
-    if state == "fulfilled" && OrderEmails::of(app).is_on() {
+    if *state == OrderState::Fulfilled && OrderEmails::of(app).is_on() {
         forms.push(button("resend-order", "Send the e-mail again"));
     }
-    if !matches!(state, "awaiting_payment" | "payment_failed" | "refunded") {
+    if !matches!(
+        state,
+        OrderState::AwaitingPayment | OrderState::PaymentFailed | OrderState::Refunded
+    ) {
         let form = button("refund-order", "Record a refund");
         forms.push(form.confirmed("Yes, I refunded the payment at the payment provider"));
     }
     forms.push(
         button("delete-order", "Delete the order").confirmed("Yes, permanently, with its report"),
     );
-    Ok(forms)
+    forms
 }
 
 fn order_tone(state: &str) -> Tone {
@@ -333,27 +357,26 @@ fn order_tone(state: &str) -> Tone {
 }
 
 pub(super) async fn events(app: &Shared, call: &Call) -> Result<View, Refusal> {
-    let listed = orders::list_events(&app.store).await?;
+    let events = orders::newest_events(&app.store).await?;
     if let Some(id) = call.query.get("id") {
-        let mut events = listed["events"].as_array().into_iter().flatten();
-        let found = events.find(|event| event["event_id"] == *id);
+        let found = events.iter().find(|event| event.id == *id);
         return found
             .map(event)
             .ok_or_else(|| Refusal::new(Code::NotFound, NO_EVENT));
     }
-    let rows = show::rows(&listed, "events", |event| {
+    let rows = events.iter().map(|event| {
         vec![
-            show::time(event, "received_at"),
-            show::text(event, "type"),
-            show::words(event, "outcome"),
-            show::link(event, "order_id", "orders"),
-            show::link(event, "event_id", "events"),
+            show::time(event.received_at),
+            show::text(event.kind.as_str()),
+            show::words(event.outcome.as_str()),
+            show::link(event.order.map(OrderId), "orders"),
+            show::link(Some(&event.id), "events"),
         ]
     });
     let table = Block::Table {
         caption: "Webhook events, newest first",
         head: vec!["Received", "Type", "Outcome", "Order", "Event"],
-        rows,
+        rows: rows.collect(),
         empty: "No events in the last 35 days.",
     };
     Ok(View::new("Webhook log", vec![table]))
@@ -361,22 +384,22 @@ pub(super) async fn events(app: &Shared, call: &Call) -> Result<View, Refusal> {
 
 const NO_EVENT: &str = "No such event among the newest. Events are stored for 35 days.";
 
-fn event(event: &Value) -> View {
+fn event(event: &EventRecord) -> View {
     View::new(
-        show::title("Event", event["event_id"].as_str().unwrap_or_default()),
+        show::title("Event", &event.id),
         vec![
             Block::Facts(vec![
-                ("Event", show::text(event, "event_id")),
-                ("Type", show::text(event, "type")),
-                ("Outcome", show::words(event, "outcome")),
-                ("Order", show::link(event, "order_id", "orders")),
-                ("Live", show::text(event, "livemode")),
-                ("Created", show::time(event, "created_at")),
-                ("Received", show::time(event, "received_at")),
+                ("Event", show::text(event.id.as_str())),
+                ("Type", show::text(event.kind.as_str())),
+                ("Outcome", show::words(event.outcome.as_str())),
+                ("Order", show::link(event.order.map(OrderId), "orders")),
+                ("Live", Cell::Text(event.livemode.to_string())),
+                ("Created", show::time(event.created_at)),
+                ("Received", show::time(event.received_at)),
             ]),
             Block::Folded {
                 caption: "Raw event".to_owned(),
-                text: event["raw"].as_str().unwrap_or_default().to_owned(),
+                text: event.raw.clone(),
             },
         ],
     )

@@ -1,6 +1,7 @@
-//! Converts the operator API's JSON to the cells of a view.
+//! Cells of a view.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use serde_json::Value;
 
@@ -17,30 +18,25 @@ const ID_CHARACTERS: usize = 16;
 /// Counts by name.
 pub(super) type Counts = BTreeMap<&'static str, u64>;
 
-/// A member's text; nothing for null, missing or empty.
-pub(super) fn text(value: &Value, name: &str) -> Cell {
-    match &value[name] {
-        Value::Null => Cell::Nothing,
-        Value::String(text) if text.is_empty() => Cell::Nothing,
-        Value::String(text) => Cell::Text(text.clone()),
-        other => Cell::Text(other.to_string()),
-    }
+/// A cell for a text, if there is one that is not empty.
+fn cell_of<'a>(text: impl Into<Option<&'a str>>, cell: impl Fn(&str) -> Cell) -> Cell {
+    let text = text.into().filter(|text| !text.is_empty());
+    text.map_or(Cell::Nothing, cell)
+}
+
+/// A text; nothing for none or an empty one.
+pub(super) fn text<'a>(text: impl Into<Option<&'a str>>) -> Cell {
+    cell_of(text, |text| Cell::Text(text.to_owned()))
 }
 
 /// A name of the API in words: `proof pack` for `proof_pack`.
-pub(super) fn words(value: &Value, name: &str) -> Cell {
-    match text(value, name) {
-        Cell::Text(text) => Cell::Text(text.replace('_', " ")),
-        other => other,
-    }
+pub(super) fn words<'a>(name: impl Into<Option<&'a str>>) -> Cell {
+    cell_of(name, |name| Cell::Text(name.replace('_', " ")))
 }
 
 /// The label of a decision in a reader's words.
-pub(super) fn label(value: &Value, name: &str) -> Cell {
-    match text(value, name) {
-        Cell::Text(text) => Cell::Text(label_words(&text)),
-        other => other,
-    }
+pub(super) fn label(name: &str) -> Cell {
+    cell_of(name, |name| Cell::Text(label_words(name)))
 }
 
 /// The title of a record's page: `Order ord_4475b4943305`.
@@ -49,27 +45,20 @@ pub(super) fn title(kind: &str, id: &str) -> String {
     format!("{kind} {id}")
 }
 
-pub(super) fn number(value: &Value, name: &str) -> Cell {
-    match text(value, name) {
-        Cell::Text(text) => Cell::Number(text),
-        other => other,
-    }
+pub(super) fn number(number: impl Display) -> Cell {
+    Cell::Number(number.to_string())
 }
 
-pub(super) fn time(value: &Value, name: &str) -> Cell {
-    value[name]
-        .as_u64()
-        .map_or(Cell::Nothing, |at| Cell::Time(UnixSeconds(at)))
+pub(super) fn time(at: impl Into<Option<u64>>) -> Cell {
+    let at = at.into().map(UnixSeconds);
+    at.map_or(Cell::Nothing, Cell::Time)
 }
 
 /// When a record was made, which leads to it.
-pub(super) fn opens(value: &Value, id: &str, view: &str) -> Cell {
-    match (value["created_at"].as_u64(), value[id].as_str()) {
-        (Some(at), Some(id)) => Cell::Opens {
-            at: UnixSeconds(at),
-            path: one(view, id),
-        },
-        _ => Cell::Nothing,
+pub(super) fn opens(created_at: u64, id: impl Display, view: &str) -> Cell {
+    Cell::Opens {
+        at: UnixSeconds(created_at),
+        path: one(view, id),
     }
 }
 
@@ -78,33 +67,24 @@ pub(super) fn whole_id(id: &str) -> Cell {
     Cell::Code(id.to_owned())
 }
 
-/// A member's text in full as a link to its record.
-pub(super) fn whole_link(value: &Value, name: &str, view: &str) -> Cell {
-    match text(value, name) {
-        Cell::Text(text) => Cell::Link {
-            path: one(view, &text),
-            text,
-        },
-        other => other,
-    }
+/// An identifier in full as a link to its record.
+pub(super) fn whole_link(id: Option<impl Display>, view: &str) -> Cell {
+    id.map_or(Cell::Nothing, |id| Cell::Link {
+        text: id.to_string(),
+        path: one(view, id),
+    })
 }
 
-pub(super) fn external_address(value: &Value, name: &str) -> Cell {
-    match text(value, name) {
-        Cell::Text(text) => Cell::ExternalAddress(text),
-        other => other,
-    }
+pub(super) fn external_address(address: &str) -> Cell {
+    cell_of(address, |address| Cell::ExternalAddress(address.to_owned()))
 }
 
-/// A member's text as a link to its record.
-pub(super) fn link(value: &Value, name: &str, view: &str) -> Cell {
-    match text(value, name) {
-        Cell::Text(text) => Cell::Link {
-            path: one(view, &text),
-            text: text.chars().take(ID_CHARACTERS).collect(),
-        },
-        other => other,
-    }
+/// An identifier as a link to its record.
+pub(super) fn link(id: Option<impl Display>, view: &str) -> Cell {
+    id.map_or(Cell::Nothing, |id| Cell::Link {
+        text: id.to_string().chars().take(ID_CHARACTERS).collect(),
+        path: one(view, id),
+    })
 }
 
 /// `0x1234…abcd` of a long hexadecimal text.
@@ -155,30 +135,28 @@ impl Asked {
 }
 
 /// A column of a list: its heading, and what it shows of a record.
-type Column<'a> = (&'static str, &'a dyn Fn(&Value) -> Cell);
+type Column<'a, R> = (&'static str, &'a dyn Fn(&R) -> Cell);
 
 /// A list of records: what it is called, what it can be searched for, and its columns.
-pub(super) struct List<'a> {
+pub(super) struct List<'a, R> {
     pub view: &'static str,
     /// What the words of a search are compared with.
     pub searched: &'static str,
     pub states: &'a [&'static str],
     pub caption: &'static str,
-    pub columns: &'a [Column<'a>],
-    /// An array.
-    pub records: &'a Value,
+    pub columns: &'a [Column<'a, R>],
+    pub records: &'a [R],
     pub empty: &'static str,
 }
 
-impl List<'_> {
+impl<R> List<'_, R> {
     /// Search, filters, the part that is asked for, and the way to its neighbours.
     pub(super) fn blocks(self, asked: &Asked) -> Vec<Block> {
-        let records = self.records.as_array().map_or(&[][..], Vec::as_slice);
-        let count = records.len();
+        let count = self.records.len();
         let page = asked.page.clamp(1, count.div_ceil(PART_ROWS).max(1));
         let first = (page - 1) * PART_ROWS;
         let row = |record| self.columns.iter().map(|(_, cell)| cell(record)).collect();
-        let rows: Vec<Vec<Cell>> = (records.iter().skip(first).take(PART_ROWS))
+        let rows: Vec<Vec<Cell>> = (self.records.iter().skip(first).take(PART_ROWS))
             .map(row)
             .collect();
         let last = first + rows.len();
@@ -213,19 +191,17 @@ impl List<'_> {
 }
 
 /// The path of a record.
-pub(super) fn one(view: &str, id: &str) -> String {
+pub(super) fn one(view: &str, id: impl Display) -> String {
+    let id = id.to_string();
     let id: String = url::form_urlencoded::byte_serialize(id.as_bytes()).collect();
     format!("{VIEWS_PATH}{view}?id={id}")
 }
 
 /// A state as a tag.
-pub(super) fn tag(value: &Value, name: &str, tone: impl Fn(&str) -> Tone) -> Cell {
-    match text(value, name) {
-        Cell::Text(text) => Cell::Tag {
-            tone: tone(&text),
-            text: state_name(&text),
-        },
-        other => other,
+pub(super) fn tag(state: &str, tone: impl Fn(&str) -> Tone) -> Cell {
+    Cell::Tag {
+        tone: tone(state),
+        text: state_name(state),
     }
 }
 
@@ -249,20 +225,6 @@ fn choices(view: &str, names: &[&str], chosen: Option<&str>) -> Block {
         label: "Show",
         choices: std::iter::once(all).chain(each).collect(),
     }
-}
-
-/// The rows of a list in a response.
-pub(super) fn rows(
-    answer: &Value,
-    list: &str,
-    row: impl Fn(&Value) -> Vec<Cell>,
-) -> Vec<Vec<Cell>> {
-    answer[list]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(row)
-        .collect()
 }
 
 /// A value as indented JSON.

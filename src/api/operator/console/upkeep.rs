@@ -5,9 +5,10 @@ use serde_json::Value;
 use crate::api::directory::documents::DESCRIPTION_VERSION;
 use crate::api::operator::console::show::{Asked, List};
 use crate::api::operator::console::{RefusedForm, View, live, show, today};
-use crate::api::operator::{self, data, export, mails};
+use crate::api::operator::{self, FoundReport, data, export, mails};
 use crate::app::{App, Shared};
 use crate::domain::figures::size;
+use crate::domain::ids::ShareSlug;
 use crate::domain::mail::{ADDRESS_CHARACTERS_MAX, MailState};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::{UnixSeconds, span};
@@ -16,7 +17,7 @@ use crate::flows::operations::overrides::LiveKind;
 use crate::flows::quotes::availability;
 use crate::http::Call;
 use crate::pages::console::{Block, Cell, Field, Form, Tone, VIEWS_PATH};
-use crate::store::Snapshot;
+use crate::store::{Listing, Snapshot};
 
 /// Changes that are shown at once.
 const CHANGES_SHOWN_MAX: usize = 200;
@@ -26,42 +27,44 @@ pub(super) async fn reports(app: &Shared, call: &Call) -> Result<View, Refusal> 
         return report(app, &id).await;
     }
     let asked = Asked::of(call);
-    let found = operator::list_reports(&app.store, asked.search.clone(), app.now()).await?;
+    let now = app.now();
+    let found = operator::newest_reports(&app.store, asked.search.clone(), now).await?;
     let list = List {
         view: "reports",
         searched: "Source, title, question, payment or report",
         states: &operator::REPORT_STATES,
         caption: "Reports, newest first",
+        records: &found,
         columns: &[
-            ("Created", &|report| {
-                show::opens(report, "report_id", "reports")
+            ("Created", &|FoundReport { id, record, .. }| {
+                show::opens(record.created_at, id, "reports")
             }),
-            ("State", &|report| show::text(report, "state")),
-            ("Pack", &|report| show::words(report, "pack")),
-            ("Decision", &|report| show::label(report, "decision")),
+            ("State", &|report| show::text(report.record.state(now))),
+            ("Pack", &|report| show::words(report.record.pack.as_str())),
+            ("Decision", &|report| show::label(&report.record.label)),
             ("Source", &|report| {
-                show::external_address(report, "target_url")
+                show::external_address(&report.record.target_url)
             }),
-            ("Question", &|report| show::text(report, "question")),
+            ("Question", &|report| {
+                show::text(report.record.question.as_str())
+            }),
         ],
-        records: &found["reports"],
         empty: "No such reports.",
     };
     Ok(View::new("Reports", list.blocks(&asked)))
 }
 
 async fn report(app: &Shared, id: &str) -> Result<View, Refusal> {
-    let mut found = operator::show_report(&app.store, id, app.now()).await?;
-    let document = found["report"].take();
+    let (found, document) = operator::one_report(&app.store, id).await?;
+    let (record, listing) = (&found.record, found.listing);
     let purge = Form::button("purge-report", "report_id", id, "Delete this report")
         .confirmed("Yes, permanently");
-    let listing = found["listing"].as_str().unwrap_or_default();
     let forms = match listing {
-        "awaiting_approval" => vec![
+        Listing::AwaitingApproval => vec![
             Form::button("approve-report", "report_id", id, "Add to public reports"),
             purge,
         ],
-        "listed" => vec![
+        Listing::Listed => vec![
             Form::button(
                 "unlist-report",
                 "report_id",
@@ -70,13 +73,14 @@ async fn report(app: &Shared, id: &str) -> Result<View, Refusal> {
             ),
             purge,
         ],
-        _ => vec![purge],
+        Listing::Unlisted => vec![purge],
     };
+    let shared = record.shared.map(|link| ShareSlug(link.slug).to_string());
     Ok(View::new(
         show::title("Report", id),
         vec![
             Block::Facts(vec![
-                ("State", show::text(&found, "state")),
+                ("State", show::text(record.state(app.now()))),
                 (
                     "Report",
                     Cell::Link {
@@ -85,14 +89,14 @@ async fn report(app: &Shared, id: &str) -> Result<View, Refusal> {
                     },
                 ),
                 ("Identifier", show::whole_id(id)),
-                ("Source", show::external_address(&found, "target_url")),
-                ("Question", show::text(&found, "question")),
-                ("Decision", show::label(&found, "decision")),
-                ("Payment", show::link(&found, "payment", "payments")),
-                ("Shared as", show::text(&found, "shared")),
-                ("Public listing", show::text(&found, "listing")),
-                ("Created", show::time(&found, "created_at")),
-                ("Stored until", show::time(&found, "expires_at")),
+                ("Source", show::external_address(&record.target_url)),
+                ("Question", show::text(record.question.as_str())),
+                ("Decision", show::label(&record.label)),
+                ("Payment", show::link(Some(record.payment), "payments")),
+                ("Shared as", show::text(shared.as_deref())),
+                ("Public listing", show::text(listing.name())),
+                ("Created", show::time(record.created_at)),
+                ("Stored until", show::time(record.expires_at)),
             ]),
             Block::Forms(forms),
             show::folded("Report JSON", &document),
@@ -105,7 +109,7 @@ pub(super) async fn outbox(app: &Shared, call: &Call) -> Result<View, Refusal> {
         return mail(app, &key).await;
     }
     let asked = Asked::of(call);
-    let found = mails::list(&app.store, asked.search.clone()).await?;
+    let found = mails::newest(&app.store, asked.search.clone()).await?;
     let mut blocks = Vec::new();
     if !app.outside.mailer.is_on() {
         blocks.push(Block::Note {
@@ -120,16 +124,22 @@ pub(super) async fn outbox(app: &Shared, call: &Call) -> Result<View, Refusal> {
         searched: "To, subject, order, problem or key",
         states: &MailState::NAMES,
         caption: "E-mails, newest first",
+        records: &found,
         columns: &[
-            ("Created", &|mail| show::opens(mail, "key", "outbox")),
-            ("State", &|mail| show::tag(mail, "state", tone)),
-            ("Kind", &|mail| show::text(mail, "kind")),
-            ("To", &|mail| show::text(mail, "to")),
-            ("Subject", &|mail| show::text(mail, "subject")),
-            ("Attempts", &|mail| show::number(mail, "tries")),
-            ("Error", &|mail| show::text(mail, "problem")),
+            ("Created", &|(key, record)| {
+                show::opens(record.created_at, key, "outbox")
+            }),
+            ("State", &|(_, record)| show::tag(record.state.name(), tone)),
+            ("Kind", &|(_, record)| show::text(record.mail.kind.name())),
+            ("To", &|(_, record)| show::text(record.mail.to.as_str())),
+            ("Subject", &|(_, record)| {
+                show::text(record.mail.subject.as_str())
+            }),
+            ("Attempts", &|(_, record)| show::number(record.tries)),
+            ("Error", &|(_, record)| {
+                show::text(record.problem.as_deref())
+            }),
         ],
-        records: &found["mails"],
         empty: "No such e-mails.",
     };
     blocks.extend(list.blocks(&asked));
@@ -137,9 +147,11 @@ pub(super) async fn outbox(app: &Shared, call: &Call) -> Result<View, Refusal> {
 }
 
 async fn mail(app: &Shared, text: &str) -> Result<View, Refusal> {
-    let found = mails::show(&app.store, text).await?;
+    let (_, record) = mails::one(&app.store, text).await?;
+    let mail = &record.mail;
+    let attachment = mail.attachment.as_ref().map(|file| file.name.as_str());
     let mut forms = Vec::new();
-    if found["state"] != "sent" {
+    if record.state != MailState::Sent {
         forms.push(Form::button("retry-mail", "key", text, "Retry now"));
     }
     forms.push(
@@ -149,20 +161,20 @@ async fn mail(app: &Shared, text: &str) -> Result<View, Refusal> {
         show::title("E-mail", text),
         vec![
             Block::Facts(vec![
-                ("State", show::tag(&found, "state", tone)),
-                ("To", show::text(&found, "to")),
-                ("Subject", show::text(&found, "subject")),
-                ("About", show::text(&found, "about")),
-                ("Attachment", show::text(&found, "attachment")),
-                ("Attempts", show::text(&found, "tries")),
-                ("Next attempt", show::time(&found, "next_try")),
-                ("Error", show::text(&found, "problem")),
-                ("Created", show::time(&found, "created_at")),
-                ("Changed", show::time(&found, "changed_at")),
+                ("State", show::tag(record.state.name(), tone)),
+                ("To", show::text(mail.to.as_str())),
+                ("Subject", show::text(mail.subject.as_str())),
+                ("About", show::text(mail.about.as_str())),
+                ("Attachment", show::text(attachment)),
+                ("Attempts", Cell::Text(record.tries.to_string())),
+                ("Next attempt", show::time(record.state.next_try())),
+                ("Error", show::text(record.problem.as_deref())),
+                ("Created", show::time(record.created_at)),
+                ("Changed", show::time(record.changed_at)),
             ]),
             Block::Code {
                 caption: "Text".to_owned(),
-                text: found["text"].as_str().unwrap_or_default().to_owned(),
+                text: mail.text.clone(),
             },
             Block::Forms(forms),
         ],
