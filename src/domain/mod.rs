@@ -27,6 +27,7 @@ pub mod keys;
 pub mod lead;
 pub mod level;
 pub mod level_table;
+pub mod limit_reached;
 pub mod mail;
 pub mod margin;
 pub mod order;

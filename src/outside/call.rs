@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::domain::limit_reached::LimitReached;
 use crate::sync::lock;
 
 /// The places that one upstream's calls may take on the blocking threads.
@@ -17,15 +18,11 @@ pub struct ConcurrencyLimit {
     wait_max: Duration,
 }
 
-/// Every place stayed taken for as long as a call may wait, or as many calls as may wait are waiting already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Saturated;
-
 /// One place of a limit, held until the work in it has ended.
 #[derive(Debug)]
 pub struct Permit(#[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit);
 
-/// Calls that may wait for each place of a limit; one more is [`Saturated`] at once.
+/// Calls that may wait for each place of a limit; one more is [`LimitReached`] at once.
 const WAITERS_OF_PLACE_MAX: usize = 8;
 
 impl ConcurrencyLimit {
@@ -44,7 +41,7 @@ impl ConcurrencyLimit {
     }
 
     /// A place, for work that first has to take memory or to read what it works on: whatever waits holds nothing yet.
-    pub async fn enter(&self) -> Result<Permit, Saturated> {
+    pub async fn enter(&self) -> Result<Permit, LimitReached> {
         let place = wait(&self.places, &self.waiters, self.wait_max).await?;
         Ok(Permit(place))
     }
@@ -58,7 +55,7 @@ impl ConcurrencyLimit {
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Saturated> {
+    ) -> Result<T, LimitReached> {
         self.enter().await?.run(work).await
     }
 }
@@ -69,7 +66,7 @@ impl Permit {
     pub async fn run<T: Send + 'static>(
         self,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Saturated> {
+    ) -> Result<T, LimitReached> {
         let outcome = tokio::task::spawn_blocking(move || {
             let _place = self;
             work()
@@ -80,7 +77,7 @@ impl Permit {
             Err(failure) => match failure.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
                 // Only when the runtime is being shut down.
-                Err(_) => Err(Saturated),
+                Err(_) => Err(LimitReached),
             },
         }
     }
@@ -91,14 +88,14 @@ async fn wait(
     places: &Arc<Semaphore>,
     waiters: &Semaphore,
     wait_max: Duration,
-) -> Result<OwnedSemaphorePermit, Saturated> {
+) -> Result<OwnedSemaphorePermit, LimitReached> {
     if let Ok(place) = places.clone().try_acquire_owned() {
         return Ok(place);
     }
-    let _waiter = waiters.try_acquire().map_err(|_| Saturated)?;
+    let _waiter = waiters.try_acquire().map_err(|_| LimitReached)?;
     match tokio::time::timeout(wait_max, places.clone().acquire_owned()).await {
         Ok(Ok(place)) => Ok(place),
-        Ok(Err(_)) | Err(_) => Err(Saturated),
+        Ok(Err(_)) | Err(_) => Err(LimitReached),
     }
 }
 
@@ -117,9 +114,9 @@ struct Holder {
     waiters: Arc<Semaphore>,
 }
 
-/// Holders with a call under way, or one that waits; a call of one more is [`Saturated`] at once.
+/// Holders with a call under way, or one that waits; a call of one more is [`LimitReached`] at once.
 const HOLDERS_MAX: usize = 4096;
-/// Calls of one holder that may wait; one more is [`Saturated`] at once.
+/// Calls of one holder that may wait; one more is [`LimitReached`] at once.
 const WAITERS_OF_HOLDER_MAX: usize = 64;
 
 impl KeyedLimit {
@@ -132,12 +129,12 @@ impl KeyedLimit {
     }
 
     /// A place among those of `holder`, given back when it is dropped.
-    pub async fn place(&self, holder: &str) -> Result<OwnedSemaphorePermit, Saturated> {
+    pub async fn place(&self, holder: &str) -> Result<OwnedSemaphorePermit, LimitReached> {
         let Holder { places, waiters } = self.holder(holder)?;
         wait(&places, &waiters, self.wait_max).await
     }
 
-    fn holder(&self, name: &str) -> Result<Holder, Saturated> {
+    fn holder(&self, name: &str) -> Result<Holder, LimitReached> {
         let mut holders = lock(&self.holders);
         if let Some(holder) = holders.get(name) {
             return Ok(holder.clone());
@@ -147,7 +144,7 @@ impl KeyedLimit {
             holders.retain(|_, holder| Arc::strong_count(&holder.places) > 1);
         }
         if holders.len() >= HOLDERS_MAX {
-            return Err(Saturated);
+            return Err(LimitReached);
         }
         let holder = Holder {
             places: Arc::new(Semaphore::new(self.each_max)),
@@ -165,10 +162,10 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     /// Whether a call is refused without waiting.
-    async fn is_refused_at_once<T>(call: impl Future<Output = Result<T, Saturated>>) -> bool {
+    async fn is_refused_at_once<T>(call: impl Future<Output = Result<T, LimitReached>>) -> bool {
         matches!(
             tokio::time::timeout(Duration::from_secs(5), call).await,
-            Ok(Err(Saturated))
+            Ok(Err(LimitReached))
         )
     }
 
@@ -212,7 +209,7 @@ mod tests {
         let limit = KeyedLimit::new(2, Duration::from_millis(20));
         let held = (limit.place("a").await, limit.place("a").await);
         assert!(held.0.is_ok() && held.1.is_ok());
-        assert_eq!(limit.place("a").await.err(), Some(Saturated));
+        assert_eq!(limit.place("a").await.err(), Some(LimitReached));
         assert!(limit.place("b").await.is_ok());
         drop(held);
         assert!(limit.place("a").await.is_ok());
@@ -248,7 +245,7 @@ mod tests {
             assert!(limit.place(&number.to_string()).await.is_ok());
         }
         assert!(limit.holders.lock().expect("not poisoned").len() <= HOLDERS_MAX);
-        assert_eq!(limit.place("kept").await.err(), Some(Saturated));
+        assert_eq!(limit.place("kept").await.err(), Some(LimitReached));
         drop(kept);
     }
 

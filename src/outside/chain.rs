@@ -14,9 +14,10 @@ use std::time::{Duration, Instant};
 
 use crate::domain::amount::Amount;
 use crate::domain::evm::{Address, Network, TransactionHash};
+use crate::domain::limit_reached::LimitReached;
 use crate::domain::margin::GasPrice;
 use crate::domain::time::UnixSeconds;
-use crate::outside::call::{ConcurrencyLimit, Saturated};
+use crate::outside::call::ConcurrencyLimit;
 use crate::x402::onchain::{ExpectedPayment, Log, Mark, Proven};
 
 use client::Client;
@@ -265,7 +266,7 @@ impl Chain {
                 job(&mut node)
             })
             .await
-            .unwrap_or_else(|Saturated| Err(ChainError::Saturated))
+            .unwrap_or_else(|LimitReached| Err(ChainError::Saturated))
     }
 }
 

@@ -4,9 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::domain::limit_reached::LimitReached;
 use crate::domain::time::UnixSeconds;
 use crate::outside::agent::{self, Failure};
-use crate::outside::call::{ConcurrencyLimit, Permit, Saturated};
+use crate::outside::call::{ConcurrencyLimit, Permit};
 use crate::signing::stamp;
 
 const CONNECT_MAX: Duration = Duration::from_secs(5);
@@ -62,7 +63,7 @@ impl Hook {
     ) -> Result<(), HookError> {
         match self.places.enter().await {
             Ok(place) => self.send_in(place, event, body, now).await,
-            Err(Saturated) => Err(HookError::Saturated),
+            Err(LimitReached) => Err(HookError::Saturated),
         }
     }
 

@@ -4,12 +4,13 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use crate::domain::limit_reached::LimitReached;
 use crate::sync::lock;
 
 /// What each piece of work may need without being counted: most pages are small.
 pub const UNCOUNTED_BYTES: usize = 256 * 1024;
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// Pieces of work that may wait for memory; one more is [`MemoryFull`] at once.
+/// Pieces of work that may wait for memory; one more is [`LimitReached`] at once.
 const WAITERS_MAX: usize = 64;
 
 /// What all work may need together, besides [`UNCOUNTED_BYTES`] each, and besides the one that may need more. Cheap to
@@ -62,10 +63,6 @@ pub struct MemoryPermit {
     grows: bool,
 }
 
-/// Others needed it for as long as this one could wait, or too many wait already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MemoryFull;
-
 impl Memory {
     pub fn new(bytes: usize) -> Memory {
         Memory(Arc::new(Mutex::new(State {
@@ -92,10 +89,10 @@ impl Memory {
         }
     }
 
-    fn wait(&self) -> Result<Waiter, MemoryFull> {
+    fn wait(&self) -> Result<Waiter, LimitReached> {
         let mut state = self.state();
         if state.waiting >= WAITERS_MAX {
-            return Err(MemoryFull);
+            return Err(LimitReached);
         }
         state.waiting += 1;
         Ok(Waiter(self.clone()))
@@ -127,14 +124,14 @@ impl MemoryPermit {
     }
 
     /// Has so many bytes from now on, fewer or more than before. Blocking until then.
-    pub fn resize(&mut self, bytes: usize, deadline: Instant) -> Result<(), MemoryFull> {
+    pub fn resize(&mut self, bytes: usize, deadline: Instant) -> Result<(), LimitReached> {
         if self.try_resize(bytes) {
             return Ok(());
         }
         let _waiter = self.memory.wait()?;
         while !self.try_resize(bytes) {
             if Instant::now() >= deadline {
-                return Err(MemoryFull);
+                return Err(LimitReached);
             }
             std::thread::sleep(LOOK_EVERY);
         }
@@ -142,7 +139,7 @@ impl MemoryPermit {
     }
 
     /// The same for anyone who must not block.
-    pub async fn resized(&mut self, bytes: usize, time_max: Duration) -> Result<(), MemoryFull> {
+    pub async fn resized(&mut self, bytes: usize, time_max: Duration) -> Result<(), LimitReached> {
         if self.try_resize(bytes) {
             return Ok(());
         }
@@ -153,7 +150,7 @@ impl MemoryPermit {
             }
         };
         let in_time = tokio::time::timeout(time_max, resized).await;
-        in_time.map_err(|_| MemoryFull)
+        in_time.map_err(|_| LimitReached)
     }
 
     /// Has no more than so many bytes from now on.
@@ -313,7 +310,7 @@ mod tests {
         let mut works: Vec<MemoryPermit> = (0..3).map(|_| memory.nothing()).collect();
         assert!(works[0].try_resize(ALL + 1) && works[1].try_resize(ALL));
         let now = Instant::now();
-        assert_eq!(works[2].resize(HALF, now), Err(MemoryFull));
+        assert_eq!(works[2].resize(HALF, now), Err(LimitReached));
         works.remove(0);
         assert_eq!(works[1].resize(HALF, now), Ok(()));
     }
@@ -332,7 +329,7 @@ mod tests {
             tokio::task::yield_now().await;
         }
         let (mut one_more, far) = (memory.nothing(), Instant::now() + Duration::from_secs(60));
-        assert_eq!(one_more.resize(HALF, far), Err(MemoryFull));
+        assert_eq!(one_more.resize(HALF, far), Err(LimitReached));
         assert_eq!(
             one_more.resize(UNCOUNTED_BYTES, far),
             Ok(()),

@@ -21,8 +21,9 @@ use tokio::runtime::{Builder, Handle};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use tokio::time::timeout;
 
+use crate::domain::limit_reached::LimitReached;
 use crate::domain::target::{TargetError, TargetUrl, check_answers};
-use crate::outside::call::{KeyedLimit, Saturated};
+use crate::outside::call::KeyedLimit;
 use crate::outside::network::dns::{Failure, Resolver};
 use crate::sync::{lock, read_lock, write_lock};
 
@@ -404,16 +405,16 @@ impl Network {
                 of_asker.push(inner.free_of_domain.place(target.domain()).await?);
             }
             // After those places, so that one client cannot be all those that wait.
-            let _waiter = waiters.try_acquire().map_err(|_| Saturated)?;
+            let _waiter = waiters.try_acquire().map_err(|_| LimitReached)?;
             let place = places.clone().acquire_owned().await;
             Ok(Places {
                 _of_asker: of_asker,
-                _place: place.map_err(|_| Saturated)?,
+                _place: place.map_err(|_| LimitReached)?,
             })
         };
         match timeout(wait_max.min(left), taken).await {
             Ok(Ok(places)) => Ok(places),
-            Ok(Err(Saturated)) | Err(_) => Err(ResolveError::Busy),
+            Ok(Err(LimitReached)) | Err(_) => Err(ResolveError::Busy),
         }
     }
 

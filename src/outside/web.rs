@@ -20,12 +20,13 @@ use ureq::http::HeaderMap;
 
 use crate::domain::cache;
 use crate::domain::excerpt::{Extent, Selectors};
+use crate::domain::limit_reached::LimitReached;
 use crate::domain::robots::{self, Robots};
 use crate::domain::target::TargetUrl;
 use crate::domain::usage::Usage;
 use crate::markdown::{ContentKind, ConvertError, Converter, Narrowing, Page, Settings};
 use crate::outside::clock::thread_time;
-use crate::outside::memory::{MemoryFull, MemoryPermit};
+use crate::outside::memory::MemoryPermit;
 use crate::outside::network::{ForbiddenHosts, Network, Requester};
 use crate::outside::web::body::Body;
 use crate::outside::web::dial::{ADDRESSES_MAX, Answer, Dialler};
@@ -257,7 +258,7 @@ impl Web {
         let deadline = options.deadline.min(started + self.settings.budget);
         let mut resize = |bytes: usize| {
             let resized = permit.resize(bytes, deadline);
-            resized.map_err(|MemoryFull| FetchError::Overloaded)
+            resized.map_err(|LimitReached| FetchError::Overloaded)
         };
         let kind = body.kind;
         let mut conversion = Conversion::of(body.final_url.host(), kind);

@@ -7,6 +7,7 @@ use std::sync::Mutex;
 
 use ring::hmac;
 
+use crate::domain::limit_reached::LimitReached;
 use crate::domain::time::UnixSeconds;
 use crate::sync::lock;
 use crate::x402::sign_in::{AGE_SECONDS_MAX, SignInError};
@@ -17,10 +18,6 @@ const RANDOM_BYTES: usize = 16;
 const END_BYTES: usize = 8;
 const MAC_BYTES: usize = 16;
 const NONCE_BYTES: usize = RANDOM_BYTES + END_BYTES + MAC_BYTES;
-
-/// Every place is taken by a nonce that was used in the last minutes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Full;
 
 pub struct SignInNonces {
     key: hmac::Key,
@@ -46,7 +43,11 @@ impl SignInNonces {
     }
 
     /// Uses a nonce up. Only call this for one that was signed: what strangers make up must not take places.
-    pub fn spend(&self, nonce: &str, now: UnixSeconds) -> Result<Result<(), SignInError>, Full> {
+    pub fn spend(
+        &self,
+        nonce: &str,
+        now: UnixSeconds,
+    ) -> Result<Result<(), SignInError>, LimitReached> {
         let Some((random, end)) = self.read(nonce).filter(|(_, end)| now < *end) else {
             return Ok(Err(SignInError::NonceUnknown));
         };
@@ -58,7 +59,7 @@ impl SignInNonces {
             used.retain(|_, end| now < *end);
         }
         if used.len() >= USED_MAX {
-            return Err(Full);
+            return Err(LimitReached);
         }
         used.insert(random, end);
         Ok(Ok(()))
@@ -143,7 +144,7 @@ mod tests {
         for number in 0..USED_MAX {
             assert_eq!(spend(number, NOW), Ok(Ok(())));
         }
-        assert_eq!(spend(USED_MAX, NOW), Err(Full));
+        assert_eq!(spend(USED_MAX, NOW), Err(LimitReached));
         assert_eq!(spend(0, NOW), Ok(Err(SignInError::NonceUsed)));
         // Later they have expired, and make room.
         assert_eq!(spend(USED_MAX, NOW.plus(AGE_SECONDS_MAX)), Ok(Ok(())));

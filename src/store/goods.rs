@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::keys::PaymentKey;
+use crate::domain::limit_reached::LimitReached;
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
 use crate::store::record::{decode, decode_as, encode_as, version};
 use crate::store::tables::{Hash, Snapshot, Tables};
@@ -57,10 +58,6 @@ fn read(bytes: &[u8]) -> Result<SaleGoods, StoreError> {
     })
 }
 
-/// The goods of unsettled sales have reached their bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoSpace;
-
 impl Tables<'_> {
     /// Keeps a sale's blobs, and the pages that it fetched, until its payment settles or fails. Beyond the bound of
     /// unsettled goods nothing is kept; one sale alone always fits.
@@ -70,7 +67,7 @@ impl Tables<'_> {
         pages: Vec<(String, HeldPage)>,
         blobs: &[(Hash, &[u8])],
         now: UnixSeconds,
-    ) -> Result<Result<(), NoSpace>, StoreError> {
+    ) -> Result<Result<(), LimitReached>, StoreError> {
         if self.known_place(sale)?.is_some() {
             self.drop_goods(sale, now)?;
         }
@@ -89,7 +86,7 @@ impl Tables<'_> {
         }
         let others = self.fact(UNSETTLED_BYTES)?;
         if others > 0 && others.saturating_add(goods.bytes) > self.allowed.unsettled {
-            return Ok(Err(NoSpace));
+            return Ok(Err(LimitReached));
         }
         for (key, bytes) in goods.blobs.iter().zip(held) {
             self.hold_blob(*key, bytes, sale)?;

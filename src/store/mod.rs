@@ -54,7 +54,7 @@ pub use backup::{BackupError, CopyOptions};
 pub use bundle_quotes::BundleQuoteRecord;
 pub use disk_space::free_bytes;
 pub use due::{Due, DueKind};
-pub use goods::{HeldPage, NoSpace};
+pub use goods::HeldPage;
 pub use lazy_table::Transaction;
 pub use leads::{LeadFilter, NoticeRecord};
 pub use ledger::{LedgerCheck, LedgerDay};

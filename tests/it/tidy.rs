@@ -168,7 +168,7 @@ const PRIVATE_WORDS: &[(&str, &str)] = &[
     ("Desk", "InFlight"),
     ("Errand", "SendPermit"),
     ("Lane", "ConcurrencyLimit"),
-    ("LaneFull", "Saturated"),
+    ("LaneFull", "LimitReached"),
     ("Letters", "OrderEmails"),
     ("Lingering", "LingeringClose"),
     ("Manners", "CopyOptions"),

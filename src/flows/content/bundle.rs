@@ -6,6 +6,7 @@ use crate::domain::bundle::{Bundle, SOURCES_MIN, read_min};
 use crate::domain::code::Code;
 use crate::domain::ids::ReportId;
 use crate::domain::level::{Level, LineItem};
+use crate::domain::limit_reached::LimitReached;
 use crate::domain::purchase::{ProofBundlePurchase, ProofPackPurchase, Purchase};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
@@ -17,7 +18,6 @@ use crate::evidence::report::verify::KeptText;
 use crate::flows::content::report::{self, Synthesis};
 use crate::flows::content::several::{self, ReadSource};
 use crate::flows::content::source::{Reader, SourcePage, Trouble};
-use crate::outside::call::Saturated;
 use crate::outside::chance;
 
 /// The text of all sources together, in bytes. Each may use its share.
@@ -127,7 +127,7 @@ async fn compare(
         };
         (draft, pages)
     });
-    compared.await.map_err(|Saturated| {
+    compared.await.map_err(|LimitReached| {
         let message = "Too many sources are being examined. Try again in a few seconds.";
         Trouble::Outage(Refusal::new(Code::Overloaded, message))
     })

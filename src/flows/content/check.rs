@@ -6,6 +6,7 @@ use crate::app::Shared;
 use crate::domain::code::Code;
 use crate::domain::ids::ReportId;
 use crate::domain::level::{Level, LineItem};
+use crate::domain::limit_reached::LimitReached;
 use crate::domain::purchase::{CheckPurchase, Purchase, SourceInput};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
@@ -14,9 +15,7 @@ use crate::evidence::report::verify::KeptText;
 use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::flows::content::several::{self, ReadSource};
 use crate::flows::content::source::{Reader, SourcePage, Trouble};
-use crate::outside::call::Saturated;
 use crate::outside::chance;
-use crate::outside::memory::MemoryFull;
 use crate::state::page::object;
 
 /// Maximum memory of a check per byte of its sources' members: the members twice, the texts, their units and index.
@@ -83,7 +82,7 @@ async fn examine(
     let bytes: usize = sources.iter().map(|(_, members)| members.len()).sum();
     let mut permit = reader.memory.nothing();
     let permitted = permit.resized(bytes.saturating_mul(CHECKING_FACTOR), MEMORY_WAIT_MAX);
-    permitted.await.map_err(|MemoryFull| overloaded())?;
+    permitted.await.map_err(|LimitReached| overloaded())?;
     let (id, created_at) = (ReportId(chance::bytes()), app.now());
     let depth = purchase.depth.reading(app.config.entailment_model);
     let text = purchase.text.clone();
@@ -107,7 +106,7 @@ async fn examine(
         });
         Ok::<_, serde_json::Error>((report, texts.collect()))
     });
-    let checked = checked.await.map_err(|Saturated| overloaded())?;
+    let checked = checked.await.map_err(|LimitReached| overloaded())?;
     let (report, texts) = checked.map_err(|error| {
         Trouble::Refused(crate::flows::internal(
             "a source could not be read as JSON",

@@ -11,8 +11,6 @@ use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::flows::content::source::{SourcePage, Trouble};
 use crate::flows::internal;
 use crate::markdown::Narrowing;
-use crate::outside::call::Saturated;
-use crate::outside::memory::MemoryFull;
 use crate::state::excerpt::{NoExcerpt, excerpt_goods};
 
 /// Maximum memory of cutting per byte of the page's members: the members twice, the text twice, its units, pieces and index.
@@ -44,7 +42,7 @@ pub async fn cut(app: &Shared, wanted: &Excerpt, source: &mut SourcePage) -> Res
         let deadline = Instant::now() + MEMORY_WAIT_MAX;
         let bytes = page.members.len();
         let permitted = permit.resize(bytes * CUTTING_FACTOR, deadline);
-        permitted.map_err(|MemoryFull| Saturated)?;
+        permitted?;
         let sold = excerpt_goods(&page, &asked, depth);
         drop(page);
         permit.shrink(HELD_FACTOR * bytes);

@@ -6,11 +6,12 @@ use serde_json::{Map, Value};
 use crate::app::{App, Shared};
 use crate::domain::code::Code;
 use crate::domain::level::Product;
+use crate::domain::limit_reached::LimitReached;
 use crate::domain::refusal::Refusal;
 use crate::evidence::bundle::BundleReport;
 use crate::flows::content::reports::{self, Retained};
 use crate::flows::internal;
-use crate::outside::call::{Permit, Saturated};
+use crate::outside::call::Permit;
 use crate::pdf::{Fonts, PdfError, Rendered, render, render_report};
 
 /// The PDF of a bundle's report, which is paid.
@@ -39,7 +40,7 @@ pub async fn of_report(app: &Shared, retained: &Retained) -> Result<Rendered, Re
     write(app, place, move |fonts| render_report(&report, fonts)).await
 }
 
-fn full(_: Saturated) -> Refusal {
+fn full(_: LimitReached) -> Refusal {
     Refusal::of(Code::Overloaded)
 }
 

@@ -23,9 +23,7 @@ use crate::flows::content::screenshot::Png;
 use crate::flows::content::source::{SourcePage, Trouble};
 use crate::flows::content::synthesis::synthesise;
 use crate::flows::internal;
-use crate::outside::call::Saturated;
 use crate::outside::chance;
-use crate::outside::memory::MemoryFull;
 use crate::state::page::object;
 
 /// Maximum memory of an examination per byte of the page's members: the members twice, the text, its units and index.
@@ -84,7 +82,7 @@ pub async fn draft(
     let read = checks.run(move || {
         let deadline = Instant::now() + MEMORY_WAIT_MAX;
         let permitted = permit.resize(page.len() * EXAMINING_FACTOR, deadline);
-        permitted.map_err(|MemoryFull| Saturated)?;
+        permitted?;
         let read = Read::new(&page, hit, &bought, depth);
         // The memory still needed: the page's members, its text, and the store's copies.
         permit.shrink(3 * page.len());

@@ -10,6 +10,7 @@ use crate::domain::code::Code;
 use crate::domain::ids::{ReportId, ShareSlug};
 use crate::domain::keys::PaymentKey;
 use crate::domain::level::Product;
+use crate::domain::limit_reached::LimitReached;
 use crate::domain::refusal::Refusal;
 use crate::domain::time::{REPORT_DAYS, REPORT_SECONDS, UnixSeconds};
 use crate::evidence::Depth;
@@ -22,9 +23,9 @@ use crate::evidence::report::verify::{Check, Kept, Receipt, verify, verify_sever
 use crate::evidence::report::{Access, Links, Report, Signature};
 use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::flows::internal;
-use crate::outside::call::{Permit, Saturated};
+use crate::outside::call::Permit;
 use crate::outside::chance;
-use crate::outside::memory::{MemoryFull, MemoryPermit};
+use crate::outside::memory::MemoryPermit;
 use crate::signing::{self, Signer};
 use crate::store::{self, Listing, ReportRecord, Snapshot, StoreError};
 
@@ -238,7 +239,7 @@ pub(super) async fn place(app: &Shared, retained: &Retained) -> Result<Permit, R
         Retained::Sample => &app.outside.free_checks,
     };
     let place = places.enter().await;
-    place.map_err(|Saturated| Refusal::of(Code::Overloaded))
+    place.map_err(|LimitReached| Refusal::of(Code::Overloaded))
 }
 
 /// Maximum memory per byte of a source: its units and index.
@@ -271,7 +272,7 @@ async fn bytes(app: &Shared, retained: &Retained, check: BlobCheck) -> Result<By
     let permitted = permit.resized(LOOKING_FACTOR * length.await?, MEMORY_WAIT_MAX);
     permitted
         .await
-        .map_err(|MemoryFull| Refusal::of(Code::Overloaded))?;
+        .map_err(|LimitReached| Refusal::of(Code::Overloaded))?;
     let found = app.store.read(move |snapshot| {
         let read = |key| match check {
             BlobCheck::Hash => snapshot.blob(key),

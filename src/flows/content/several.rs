@@ -15,6 +15,7 @@ use crate::domain::cache::Reading;
 use crate::domain::code::Code;
 use crate::domain::excerpt::Extent;
 use crate::domain::level::LineItem;
+use crate::domain::limit_reached::LimitReached;
 use crate::domain::purchase::SourceInput;
 use crate::domain::refusal::{Refusal, SourcesUnread, UnreadSource, With};
 use crate::domain::time::UnixSeconds;
@@ -22,7 +23,6 @@ use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::flows::content::reports::{self, Retained};
 use crate::flows::content::source::{self, Reader, STORING_FACTOR, SourcePage, Trouble};
 use crate::flows::internal;
-use crate::outside::memory::MemoryFull;
 use crate::state::page::text_page;
 
 /// The work on several sources ends after this long. Offers are valid for 300 seconds, so the payment still is when it
@@ -227,7 +227,7 @@ async fn of_text(
     let permitted = permit
         .resized(text.len().saturating_mul(STORING_FACTOR), MEMORY_WAIT_MAX)
         .await;
-    permitted.map_err(|MemoryFull| {
+    permitted.map_err(|LimitReached| {
         let message = "Too many sources are being read. Try again in a few seconds.";
         Trouble::Outage(Refusal::new(Code::Overloaded, message))
     })?;

@@ -4,6 +4,7 @@ use crate::app::Shared;
 use crate::domain::code::Code;
 use crate::domain::ids::ReportId;
 use crate::domain::level::{Level, LineItem};
+use crate::domain::limit_reached::LimitReached;
 use crate::domain::payment::{Means, Payment};
 use crate::domain::purchase::{PagesPurchase, Purchase, SourceInput};
 use crate::domain::refusal::{Refusal, UnreadSource};
@@ -13,7 +14,7 @@ use crate::flows::content::several::{self, ReadSource};
 use crate::flows::content::source::{self, Reader, STORING_FACTOR, SourcePage, Trouble};
 use crate::flows::content::{bundle, check, excerpts, screenshot};
 use crate::flows::sale::margin_guard::Work;
-use crate::outside::memory::{MemoryFull, MemoryPermit};
+use crate::outside::memory::MemoryPermit;
 
 /// The buyer's goods, and the effect on the cache.
 #[derive(Debug)]
@@ -140,7 +141,7 @@ async fn several_pages(
     let bytes = bytes.sum::<usize>().saturating_mul(STORING_FACTOR);
     let mut permit = reader.memory.nothing();
     let permitted = permit.resized(bytes, MEMORY_WAIT_MAX).await;
-    permitted.map_err(|MemoryFull| {
+    permitted.map_err(|LimitReached| {
         let message = "Too many pages are being sold. Try again in a few seconds.";
         Trouble::Outage(Refusal::new(Code::Overloaded, message))
     })?;

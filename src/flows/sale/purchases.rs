@@ -5,6 +5,7 @@ use crate::app::Shared;
 use crate::domain::code::Code;
 use crate::domain::evm::Address;
 use crate::domain::ids::{PurchaseId, ReportId};
+use crate::domain::limit_reached::LimitReached;
 use crate::domain::payment::{Payment, State};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::{PURCHASE_SECONDS, UnixSeconds};
@@ -12,7 +13,6 @@ use crate::flows::content::reports;
 use crate::flows::sale::response;
 use crate::outside::chance;
 use crate::state::in_flight::delivered::Delivered;
-use crate::state::sign_in_nonces::Full;
 use crate::store::BoughtPayment;
 use crate::x402::sign_in::{self, Service, SignInError, SignedIn};
 
@@ -82,7 +82,7 @@ pub fn sign_in(app: &Shared, header: &str) -> Result<Address, NotSignedIn> {
     match app.sign_in_nonces.spend(&nonce, now) {
         Ok(Ok(())) => Ok(address),
         Ok(Err(error)) => Err(NotSignedIn::Statement(error)),
-        Err(Full) => Err(NotSignedIn::Full),
+        Err(LimitReached) => Err(NotSignedIn::Full),
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::app::Shared;
 use crate::domain::code::Code;
 use crate::domain::keys::PaymentKey;
+use crate::domain::limit_reached::LimitReached;
 use crate::domain::payment::{KeptAnswer, Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Refusal, With};
@@ -15,7 +16,7 @@ use crate::flows::content::source::STORING_FACTOR;
 use crate::flows::internal;
 use crate::flows::sale::answer::{self, Members};
 use crate::flows::sale::refusals::replayed;
-use crate::outside::memory::{MemoryFull, UNCOUNTED_BYTES};
+use crate::outside::memory::UNCOUNTED_BYTES;
 use crate::state::in_flight::Outcome;
 use crate::state::in_flight::delivered::{AnswerInFlight, Body, Delivered};
 
@@ -79,7 +80,7 @@ async fn context_body(
     let whole = move |members: &[u8]| {
         crate::domain::answer::whole(&[own.as_bytes(), members], &paid, &transaction)
     };
-    let full = |MemoryFull| Refusal::of(Code::Overloaded);
+    let full = |LimitReached| Refusal::of(Code::Overloaded);
     if let Some(Members { bytes, mut permit }) = members {
         let permitted = permit.resized(2 * bytes.len(), MEMORY_WAIT_MAX).await;
         permitted.map_err(full)?;

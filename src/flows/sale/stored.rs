@@ -5,6 +5,7 @@ use crate::app::Shared;
 use crate::domain::code::Code;
 use crate::domain::evm::TransactionHash;
 use crate::domain::keys::PaymentKey;
+use crate::domain::limit_reached::LimitReached;
 use crate::domain::payment::{Event, Means, Payment, State};
 use crate::domain::refusal::Refusal;
 use crate::flows::content::source::{Storing, held_page};
@@ -17,7 +18,7 @@ use crate::flows::sale::refusals::{challenge, replayed};
 use crate::flows::sale::verified::Verified;
 use crate::outside::facilitator::{Attempt, PaymentRequest};
 use crate::state::in_flight::Reservation;
-use crate::store::{HeldPage, NoSpace};
+use crate::store::HeldPage;
 
 /// Time for a settlement on chain.
 const SETTLE_SECONDS_MIN: u64 = 6;
@@ -170,7 +171,7 @@ pub async fn keep_answer(
             let png = report.screenshot.as_ref();
             blobs.extend(png.map(|png| (png.sha256, png.bytes.as_slice())));
         }
-        if let Err(NoSpace) = tables.hold_goods(key, held, &blobs, now)? {
+        if let Err(LimitReached) = tables.hold_goods(key, held, &blobs, now)? {
             return Ok(Keeping::NoSpace);
         }
         if let Some(report) = &report {

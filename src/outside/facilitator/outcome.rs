@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::domain::evm::{Address, TransactionHash};
-use crate::outside::call::Saturated;
+use crate::domain::limit_reached::LimitReached;
 
 /// What the facilitator says of a payment before the work.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,8 +103,8 @@ pub enum CallError {
     Faulty(String),
 }
 
-impl From<Saturated> for CallError {
-    fn from(Saturated: Saturated) -> Self {
+impl From<LimitReached> for CallError {
+    fn from(LimitReached: LimitReached) -> Self {
         CallError::Saturated
     }
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
+use crate::domain::limit_reached::LimitReached;
 use crate::sync::lock;
 
 /// The most that one render may take.
@@ -39,10 +40,6 @@ impl Default for BudgetLimits {
     }
 }
 
-/// A limit that is reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spent;
-
 /// What one render has taken so far.
 #[derive(Debug)]
 pub struct Budget {
@@ -74,31 +71,31 @@ impl Budget {
     ///
     /// # Errors
     /// The render has had all its requests, or all its hosts.
-    pub async fn request(&self, host: &str) -> Result<OwnedSemaphorePermit, Spent> {
+    pub async fn request(&self, host: &str) -> Result<OwnedSemaphorePermit, LimitReached> {
         if self.requests.fetch_add(1, Ordering::Relaxed) >= self.limits.requests_max {
-            return Err(Spent);
+            return Err(LimitReached);
         }
         let share = {
             let mut hosts = lock(&self.hosts);
             let room = hosts.len() < self.limits.hosts_max;
             match hosts.entry(host.to_owned()) {
                 Entry::Occupied(known) => known.get().clone(),
-                Entry::Vacant(_) if !room => return Err(Spent),
+                Entry::Vacant(_) if !room => return Err(LimitReached),
                 Entry::Vacant(new) => new
                     .insert(Arc::new(Semaphore::new(self.limits.of_host_max)))
                     .clone(),
             }
         };
-        share.acquire_owned().await.map_err(|_| Spent)
+        share.acquire_owned().await.map_err(|_| LimitReached)
     }
 
     /// Counts bytes that a site has sent, before they are passed on.
-    pub fn count_received(&self, bytes: usize) -> Result<(), Spent> {
+    pub fn count_received(&self, bytes: usize) -> Result<(), LimitReached> {
         within(&self.down_bytes, bytes, self.limits.down_bytes_max)
     }
 
     /// Counts bytes that go to a site, before they are passed on.
-    pub fn count_sent(&self, bytes: usize) -> Result<(), Spent> {
+    pub fn count_sent(&self, bytes: usize) -> Result<(), LimitReached> {
         within(&self.up_bytes, bytes, self.limits.up_bytes_max)
     }
 
@@ -124,12 +121,12 @@ impl Budget {
     }
 }
 
-fn within(count: &AtomicU64, bytes: usize, most: u64) -> Result<(), Spent> {
+fn within(count: &AtomicU64, bytes: usize, most: u64) -> Result<(), LimitReached> {
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
     let before = count.fetch_add(bytes, Ordering::Relaxed);
     match before.saturating_add(bytes) <= most {
         true => Ok(()),
-        false => Err(Spent),
+        false => Err(LimitReached),
     }
 }
 
@@ -156,21 +153,21 @@ mod tests {
         assert!(budget.request("b.org").await.is_ok());
         assert_eq!(
             budget.request("c.org").await.err(),
-            Some(Spent),
+            Some(LimitReached),
             "a third host"
         );
         assert_eq!(
             budget.request("a.org").await.err(),
-            Some(Spent),
+            Some(LimitReached),
             "a fifth request"
         );
         assert_eq!(
             (budget.count_received(10), budget.count_received(1)),
-            (Ok(()), Err(Spent))
+            (Ok(()), Err(LimitReached))
         );
         assert_eq!(
             (budget.count_sent(6), budget.count_sent(0)),
-            (Err(Spent), Err(Spent))
+            (Err(LimitReached), Err(LimitReached))
         );
     }
 

@@ -38,7 +38,8 @@ use tokio::process::Child;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::outside::call::{ConcurrencyLimit, KeyedLimit, Saturated};
+use crate::domain::limit_reached::LimitReached;
+use crate::outside::call::{ConcurrencyLimit, KeyedLimit};
 use crate::outside::chance;
 use crate::outside::render::budget::BudgetLimits;
 use crate::outside::render::guard::{Guard, Pass};
@@ -276,7 +277,7 @@ impl Renderer {
         screenshot: Option<ScreenshotJob>,
     ) -> Result<Rendered, RenderError> {
         let _waiting = Waiting::new(&self.inner.waiting);
-        let busy = |Saturated| RenderError::Busy;
+        let busy = |LimitReached| RenderError::Busy;
         let _of_payer = self.inner.of_payer.place(payer).await.map_err(busy)?;
         let _place = self.inner.places.enter().await.map_err(busy)?;
         let pass = self.inner.guard.admit(None);
@@ -291,7 +292,7 @@ impl Renderer {
             .places
             .enter()
             .await
-            .map_err(|Saturated| RenderError::Busy)?;
+            .map_err(|LimitReached| RenderError::Busy)?;
         let pass = self.inner.guard.admit(Some(BUILT_IN));
         let rendered = self.run(BUILT_IN_URL, (true, None), &pass).await?;
         match memchr::memmem::find(&rendered.html, BUILT_IN_TEXT.as_bytes()) {

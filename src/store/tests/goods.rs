@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::domain::keys::PaymentKey;
+use crate::domain::limit_reached::LimitReached;
+use crate::store::HeldPage;
 use crate::store::pages::REPLACED_SECONDS;
-use crate::store::{HeldPage, NoSpace};
 
 fn sale(number: u8) -> PaymentKey {
     PaymentKey([number; 32])
@@ -208,7 +209,7 @@ async fn the_goods_of_unsettled_sales_have_a_bound() {
             tables.hold_goods(sale(number), Vec::new(), &[(record.blob, &members)], NOW)
         })
     };
-    assert_eq!(beyond(3, 1_001).await, Ok(Err(NoSpace)));
+    assert_eq!(beyond(3, 1_001).await, Ok(Err(LimitReached)));
     assert_eq!(facts(&store).await, (9_000, 9_000), "nothing of it stays");
     assert_eq!(beyond(3, 1_000).await, Ok(Ok(())));
     // The sums are those of the file after a restart, too.

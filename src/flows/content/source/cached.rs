@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::app::Shared;
+use crate::domain::limit_reached::LimitReached;
 use crate::domain::refusal::Refusal;
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
 use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::flows::content::source::{
     CacheFacts, Reader, STORING_FACTOR, SourcePage, Storing, Trouble, fetch_trouble,
 };
-use crate::outside::memory::MemoryFull;
 use crate::outside::web::FetchError;
 use crate::state::page::{JUDGED_TOKENS_MAX, PageGoods};
 use crate::store::{HeldPage, PageRecord, Snapshot, StoreError, Tables};
@@ -73,7 +73,7 @@ pub(super) async fn kept_source(
     let permitted = permit
         .resized(bytes.saturating_mul(STORING_FACTOR), MEMORY_WAIT_MAX)
         .await;
-    permitted.map_err(|MemoryFull| fetch_trouble(&FetchError::Overloaded))?;
+    permitted.map_err(|LimitReached| fetch_trouble(&FetchError::Overloaded))?;
     let blob = kept.blob;
     let members = match members {
         Some(members) => Ok(Some(members)),

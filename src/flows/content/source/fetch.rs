@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::app::Shared;
 use crate::domain::excerpt::Extent;
+use crate::domain::limit_reached::LimitReached;
 use crate::domain::render::Render;
 use crate::domain::target::TargetUrl;
 use crate::domain::usage::Usage;
@@ -16,7 +17,7 @@ use crate::flows::content::source::{
     CacheFacts, Reader, STORING_FACTOR, SourcePage, Storing, Trouble, fetch_trouble,
 };
 use crate::markdown::{ConvertError, has_text};
-use crate::outside::memory::{MemoryFull, MemoryPermit};
+use crate::outside::memory::MemoryPermit;
 use crate::outside::network::Requester;
 use crate::outside::web::{FetchError, FetchOptions, Fetched, FetchedPage};
 use crate::state::page::{PageFacts, RenderFacts, page_goods};
@@ -208,7 +209,7 @@ async fn fetched_source(
     let permitted = permit.resized(STORING_FACTOR * page.members.len(), MEMORY_WAIT_MAX);
     permitted
         .await
-        .map_err(|MemoryFull| fetch_trouble(&FetchError::Overloaded))?;
+        .map_err(|LimitReached| fetch_trouble(&FetchError::Overloaded))?;
     let changed_since_last = kept.map(|kept| kept.content_sha256 != page.content_sha256);
     let cache = CacheFacts {
         hit: false,

@@ -8,6 +8,7 @@ use crate::domain::bundle::Bundle;
 use crate::domain::code::Code;
 use crate::domain::ids::{LeadId, OrderId};
 use crate::domain::lead::{By, LeadEvent};
+use crate::domain::limit_reached::LimitReached;
 use crate::domain::order::{Order, OrderEvent};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
@@ -17,7 +18,6 @@ use crate::evidence::bundle::{
 use crate::flows::content::MEMORY_WAIT_MAX;
 use crate::flows::content::pdf;
 use crate::flows::orders::order_emails::OrderEmails;
-use crate::outside::memory::MemoryFull;
 use crate::pdf::Rendered;
 use crate::store::{OrderReport, StoreError, Tables};
 
@@ -29,7 +29,7 @@ impl Job {
     pub(super) async fn finish(&self) -> Result<AttemptOutcome, StoreError> {
         let mut permit = self.app.outside.memory.nothing();
         let permitted = permit.resized(COMPARING_BYTES, MEMORY_WAIT_MAX).await;
-        if let Err(MemoryFull) = permitted {
+        if let Err(LimitReached) = permitted {
             return self.pause(self.app.now().plus(PAUSE_SECONDS)).await;
         }
         let sources = self.sources().await?;
