@@ -21,7 +21,7 @@ use crate::x402::wire::{Supported, WrittenRequirements};
 
 pub use cdp::CdpKeyError;
 use client::Client;
-pub use outcome::{Attempt, CallError, SettleDoubt, Settlement, Verdict};
+pub use outcome::{Attempt, CallError, SettleDoubt, Settlement, Verification};
 use reply::Expected;
 
 /// How long a verify may wait for a place: nothing is lost yet when it finds none.
@@ -176,7 +176,7 @@ impl Facilitator {
         &self,
         request: &PaymentRequest,
         now: UnixSeconds,
-    ) -> Result<Verdict, CallError> {
+    ) -> Result<Verification, CallError> {
         let _place = self.verifying.enter().await?;
         let deadline = Instant::now() + self.verify_timeout;
         let ask = || {
@@ -187,7 +187,7 @@ impl Facilitator {
             Err(CallError::Cut(_)) => ask().await,
             other => other,
         }?;
-        reply::verdict(&reply, request.expected.payer)
+        reply::verification(&reply, request.expected.payer)
     }
 
     /// Asks for the money. Only the failure of a first attempt can be definite.

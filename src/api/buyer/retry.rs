@@ -102,7 +102,7 @@ fn stated(app: &Shared, body: PaidBody) -> Result<Stated, Refusal> {
 
 /// Each product's body, by the members that only it has.
 #[rustfmt::skip]
-const TELLING_MEMBERS: [(&str, Product); 7] = [
+const MEMBERS_OF_PRODUCT: [(&str, Product); 7] = [
     ("text", Product::Check),
     ("bundle", Product::ProofBundle),
     ("sources", Product::ProofBundle),
@@ -124,7 +124,7 @@ fn read_body(call: &Call) -> Result<PaidBody, Refusal> {
     };
     let is_listed = serde_json::from_slice::<Value>(without_mark(&call.body))
         .is_ok_and(|body| body.get("target_urls").is_some());
-    let mut products = TELLING_MEMBERS.into_iter();
+    let mut products = MEMBERS_OF_PRODUCT.into_iter();
     match products.find(|(name, _)| is_unknown(name)) {
         Some((_, Product::ProofPack)) if is_listed => {
             PaidBody::read(Product::ProofBundle, &call.body).map_err(Refusal::validation)

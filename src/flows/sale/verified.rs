@@ -14,7 +14,7 @@ use crate::flows::content::{rendering, several};
 use crate::flows::sale::payments::{self, stored_request};
 use crate::flows::sale::refusals::challenge;
 use crate::flows::sale::request::PaidRequest;
-use crate::outside::facilitator::{PaymentRequest, Verdict};
+use crate::outside::facilitator::{PaymentRequest, Verification};
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::WrittenRequirements;
 
@@ -38,12 +38,12 @@ impl Verified {
     ) -> Result<Self, Refusal> {
         let facilitator = &app.outside.facilitator;
         let asked = facilitator.request(&proof, &offer);
-        let verdict = facilitator.verify(&asked, app.now()).await;
-        let outcome = verdict.as_ref().map(|_| ());
+        let verification = facilitator.verify(&asked, app.now()).await;
+        let outcome = verification.as_ref().map(|_| ());
         app.health.note_verification(outcome, app.now());
-        match verdict {
-            Ok(Verdict::Valid { .. }) => {}
-            Ok(Verdict::Invalid { reason }) => {
+        match verification {
+            Ok(Verification::Valid { .. }) => {}
+            Ok(Verification::Invalid { reason }) => {
                 let message = format!("The payment is not valid ({reason}); nothing was charged.");
                 return Err(challenge(request.purchase.line_item(), &reason, message));
             }

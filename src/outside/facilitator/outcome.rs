@@ -7,7 +7,7 @@ use crate::domain::limit_reached::LimitReached;
 
 /// What the facilitator says of a payment before the work.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Verification {
     Valid {
         payer: Address,
     },

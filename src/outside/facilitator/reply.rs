@@ -6,7 +6,9 @@ use serde::de::DeserializeOwned;
 
 use crate::domain::amount::Amount;
 use crate::domain::evm::{Address, Network, TransactionHash};
-use crate::outside::facilitator::outcome::{Attempt, CallError, SettleDoubt, Settlement, Verdict};
+use crate::outside::facilitator::outcome::{
+    Attempt, CallError, SettleDoubt, Settlement, Verification,
+};
 use crate::x402::wire::{SettleResponse, Supported, VerifyResponse};
 
 /// A whole reply, bounded, of any status.
@@ -112,8 +114,8 @@ fn is_said(reason: Option<&str>) -> bool {
     reason.is_some_and(|text| !text.is_empty())
 }
 
-/// The verdict of /verify on a payment of `payer`.
-pub(super) fn verdict(reply: &Reply, payer: Address) -> Result<Verdict, CallError> {
+/// What /verify says of a payment of `payer`.
+pub(super) fn verification(reply: &Reply, payer: Address) -> Result<Verification, CallError> {
     let response: VerifyResponse = answer(reply)?;
     let reason = response.invalid_reason.as_deref();
     if response.is_valid {
@@ -126,14 +128,14 @@ pub(super) fn verdict(reply: &Reply, payer: Address) -> Result<Verdict, CallErro
         if !is_payer(response.payer.as_deref(), payer) {
             return Err(CallError::Contradiction("isValid for another payer"));
         }
-        return Ok(Verdict::Valid { payer });
+        return Ok(Verification::Valid { payer });
     }
     if reply.status >= 500 && !is_said(reason) {
         return Err(CallError::Status(reply.status));
     }
     match machine_word(reason) {
         Some(word) if word.starts_with("unexpected_") => Err(CallError::Faulty(word.to_owned())),
-        _ => Ok(Verdict::Invalid {
+        _ => Ok(Verification::Invalid {
             reason: public_reason(reason),
         }),
     }

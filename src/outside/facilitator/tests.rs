@@ -74,7 +74,7 @@ fn request(client: &Facilitator) -> PaymentRequest {
     client.request(&proof, &offer)
 }
 
-async fn verify(server: &Server) -> Result<Verdict, CallError> {
+async fn verify(server: &Server) -> Result<Verification, CallError> {
     let client = client(&server.url);
     client.verify(&request(&client), NOW).await
 }
@@ -84,8 +84,8 @@ async fn settle(server: &Server, attempt: Attempt) -> Settlement {
     client.settle(&request(&client), attempt, NOW).await
 }
 
-fn invalid(reason: &str) -> Result<Verdict, CallError> {
-    Ok(Verdict::Invalid {
+fn invalid(reason: &str) -> Result<Verification, CallError> {
+    Ok(Verification::Invalid {
         reason: reason.to_owned(),
     })
 }
@@ -271,7 +271,7 @@ async fn a_facilitator_over_tls_must_be_trusted() {
     let client_of = |settings| Facilitator::new(settings).expect("settings");
     let trusting = client_of(trusting);
     let verdict = trusting.verify(&request(&trusting), NOW).await;
-    assert_eq!(verdict, Ok(Verdict::Valid { payer: payer() }));
+    assert_eq!(verdict, Ok(Verification::Valid { payer: payer() }));
     let outcome = client(&url)
         .settle(&request(&client(&url)), Attempt::First, NOW)
         .await;
@@ -382,7 +382,7 @@ async fn the_sandbox_settles_the_vectors() {
             .expect("a list")
             .takes_exact_on(offer.network)
     );
-    let valid = Verdict::Valid { payer: payer() };
+    let valid = Verification::Valid { payer: payer() };
     assert_eq!(
         client.verify(&client.request(&proof, &offer), now).await,
         Ok(valid)

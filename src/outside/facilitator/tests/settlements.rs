@@ -190,7 +190,10 @@ async fn a_failure_is_definite_only_when_nothing_is_left_open() {
 async fn a_broken_connection_is_tried_once_more() {
     let valid = reply(200, &json!({"isValid": true, "payer": payer()}));
     let server = scripted(vec![Step::Last(Vec::new()), Step::Last(valid.clone())]);
-    assert!(matches!(verify(&server).await, Ok(Verdict::Valid { .. })));
+    assert!(matches!(
+        verify(&server).await,
+        Ok(Verification::Valid { .. })
+    ));
     assert_eq!(server.requests().len(), 2);
 
     let half = valid[..valid.len() - 5].to_vec();

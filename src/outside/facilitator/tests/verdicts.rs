@@ -5,7 +5,7 @@ use super::*;
 /// A verdict only from a reply of the protocol that agrees with what we asked.
 #[tokio::test]
 async fn verdicts_are_taken_from_true_replies_alone() {
-    let valid = Ok(Verdict::Valid { payer: payer() });
+    let valid = Ok(Verification::Valid { payer: payer() });
     let lower = payer().to_string().to_lowercase();
     for (status, body, expected) in [
         (
