@@ -47,11 +47,8 @@ pub fn admit(app: &App, row: &Row, arrived: &Arrived<'_>) -> Admission {
         && !brings
         && app.health.paused_since().is_some()
     {
-        return Admission::Refused(failure::refused_at_admission(
-            app,
-            &NotSelling::Paused.into(),
-            &arrived.asked,
-        ));
+        let refusal = NotSelling::Paused.into();
+        return Admission::Refused(failure::plain(app, &refusal, arrived.asked.request_id));
     }
     let admission = counted(app, arrived, row.about.rate.at_admission(brings));
     // The body of an event that is not the provider's is not received. It is counted, so that such events have a limit.
@@ -59,7 +56,7 @@ pub fn admit(app: &App, row: &Row, arrived: &Arrived<'_>) -> Admission {
         && matches!(admission, Admission::Granted)
         && let Err(refusal) = webhook::check_head(app, arrived.headers)
     {
-        return Admission::Refused(failure::refused_at_admission(app, &refusal, &arrived.asked));
+        return Admission::Refused(failure::plain(app, &refusal, arrived.asked.request_id));
     }
     admission
 }

@@ -281,7 +281,29 @@ pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
     {
         body["payment"] = transfer_terms(app, chain.confirmations, chain.transfer_age_max);
     }
-    match &refusal.with {
+    reply = with_facts(reply, &mut body, &refusal.with);
+    if let Some(credit) = &refusal.credit {
+        reply = with_credit(reply, &mut body, credit);
+    }
+    match status(code) {
+        400 if code.is_retryable() => reply = reply.fixed("retry-after", RETRY_AFTER),
+        409 if code.is_retryable() => reply = reply.fixed("retry-after", CONFLICT_RETRY_AFTER),
+        503 if code == Code::Paused => reply = reply.fixed("retry-after", PAUSED_RETRY_AFTER),
+        429 | 503 if !reply.headers.contains_key("retry-after") => {
+            reply = reply.fixed("retry-after", RETRY_AFTER);
+        }
+        _ => {}
+    }
+    if code == Code::InvalidPayment {
+        reply = with_diagnosis(app, reply);
+    }
+    reply.body = body.to_string().into();
+    reply
+}
+
+/// What a refusal tells beside its message.
+fn with_facts(reply: Reply, body: &mut Value, with: &With) -> Reply {
+    match with {
         With::Earlier => body["earlier_payment"] = json!({"charged": "unknown"}),
         With::Alternatives(tiers) => {
             let tiers = tiers.iter().map(
@@ -312,29 +334,13 @@ pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
             body["payment_proof"] =
                 json!({"header": PROOF_HEADER, "scheme": "eip191", "text": text});
         }
-        With::Limit(standing) => reply = with_standing(reply, standing),
+        With::Limit(standing) => return with_standing(reply, standing),
         // `detail` is a list (HTTPValidationError); the other members are those of every error.
         With::Validation(errors) => {
             body["detail"] = errors.iter().map(|error| error.to_json()).collect();
         }
         With::Nothing | With::Charged | With::Challenge { .. } => {}
     }
-    if let Some(credit) = &refusal.credit {
-        reply = with_credit(reply, &mut body, credit);
-    }
-    match status(code) {
-        400 if code.is_retryable() => reply = reply.fixed("retry-after", RETRY_AFTER),
-        409 if code.is_retryable() => reply = reply.fixed("retry-after", CONFLICT_RETRY_AFTER),
-        503 if code == Code::Paused => reply = reply.fixed("retry-after", PAUSED_RETRY_AFTER),
-        429 | 503 if !reply.headers.contains_key("retry-after") => {
-            reply = reply.fixed("retry-after", RETRY_AFTER);
-        }
-        _ => {}
-    }
-    if code == Code::InvalidPayment {
-        reply = with_diagnosis(app, reply);
-    }
-    reply.body = body.to_string().into();
     reply
 }
 
@@ -405,11 +411,6 @@ pub fn with_standing(reply: Reply, standing: &Standing) -> Reply {
         )
 }
 
-/// A request that is refused before its body is read.
-pub fn refused_at_admission(app: &App, refusal: &Refusal, asked: &RequestFacts<'_>) -> Reply {
-    plain(app, refusal, asked.request_id)
-}
-
 /// A request refused at admission.
 pub fn turned_away(
     app: &App,
@@ -436,7 +437,40 @@ fn is_used(app: &App, product: Option<Product>, payment: &HeaderValue) -> bool {
 
 /// Refusals by the HTTP server.
 pub fn from_shell(app: &App, refused: &Refused, asked: &RequestFacts<'_>) -> Reply {
-    let refusal = match refused {
+    let refusal = refusal_of(refused, asked);
+    let product = asked.pattern.and_then(|path| product_at(app, path));
+    let refusal = match asked.payment {
+        Some(payment) if !refusal.may_be_charged() && is_used(app, product, payment) => {
+            let message = "This request was not processed. Its payment was charged for an earlier request, or may have been: \
+                repeat that request unchanged in a few seconds.";
+            Refusal::new(refusal.code, message).with(With::Charged)
+        }
+        _ => refusal,
+    };
+    // The payment of a tool's call is in its body.
+    if asked.payment.is_some() || refusal.may_be_charged() {
+        let attempt = PaidAttempt {
+            product,
+            ..PaidAttempt::default()
+        };
+        refusals::note(app, &refusal, asked.request_id, attempt);
+    }
+    let reply = if asked.accepts_html {
+        // The path is not echoed: it may contain anything.
+        let path = asked.pattern.unwrap_or("/");
+        error_page(app, &refusal, None, path, asked.request_id)
+    } else {
+        plain(app, &refusal, asked.request_id)
+    };
+    match refused {
+        Refused::MethodNotAllowed(methods) => reply.header("allow", &method_list(methods)),
+        _ => reply,
+    }
+}
+
+/// The refusal by itself, whatever became of a payment that came with the request.
+fn refusal_of(refused: &Refused, asked: &RequestFacts<'_>) -> Refusal {
+    match refused {
         Refused::NotFound => Refusal::of(Code::NotFound),
         Refused::MethodNotAllowed(methods) => Refusal::new(
             Code::MethodNotAllowed,
@@ -479,34 +513,6 @@ pub fn from_shell(app: &App, refused: &Refused, asked: &RequestFacts<'_>) -> Rep
         }
         Refused::Panicked => Refusal::of(Code::Internal),
         Refused::NoRoomForAnswer { is_sold } => no_room_for(*is_sold),
-    };
-    let product = asked.pattern.and_then(|path| product_at(app, path));
-    let refusal = match asked.payment {
-        Some(payment) if !refusal.may_be_charged() && is_used(app, product, payment) => {
-            let message = "This request was not processed. Its payment was charged for an earlier request, or may have been: \
-                repeat that request unchanged in a few seconds.";
-            Refusal::new(refusal.code, message).with(With::Charged)
-        }
-        _ => refusal,
-    };
-    // The payment of a tool's call is in its body.
-    if asked.payment.is_some() || refusal.may_be_charged() {
-        let attempt = PaidAttempt {
-            product,
-            ..PaidAttempt::default()
-        };
-        refusals::note(app, &refusal, asked.request_id, attempt);
-    }
-    let reply = if asked.accepts_html {
-        // The path is not echoed: it may contain anything.
-        let path = asked.pattern.unwrap_or("/");
-        error_page(app, &refusal, None, path, asked.request_id)
-    } else {
-        plain(app, &refusal, asked.request_id)
-    };
-    match refused {
-        Refused::MethodNotAllowed(methods) => reply.header("allow", &method_list(methods)),
-        _ => reply,
     }
 }
 

@@ -221,11 +221,8 @@ async fn work_off(
     let margin = margin_guard::check(app, &held.purchase, means)?;
     let payment = spend_attempt(app, key).await?;
     app.crash_point("redeeming");
-    let goods = match deliver::deliver(app, &payment).await {
-        Ok(goods) => goods,
-        Err(Trouble::Refused(refusal)) => return Err(refusal),
-        Err(Trouble::Outage(refusal)) => return Err(refusal),
-    };
+    let delivered = deliver::deliver(app, &payment).await;
+    let goods = delivered.map_err(Trouble::into_refusal)?;
     if means == Means::Transfer {
         return transfer::deliver(app, key, payment, goods, margin, request_id).await;
     }
