@@ -343,6 +343,39 @@ mod bytes {
     }
 }
 
+impl Payment {
+    /// A payment that has just come, at its purchase's price.
+    pub fn new(
+        payer: Address,
+        nonce: Nonce,
+        means: Means,
+        payload_hash: PayloadHash,
+        purchase: Purchase,
+        now: UnixSeconds,
+    ) -> Payment {
+        Payment {
+            payer,
+            nonce,
+            amount_units: purchase.price().units(),
+            means,
+            payload_hash,
+            payload: Vec::new(),
+            requirements: Vec::new(),
+            fingerprint: purchase.fingerprint(),
+            purchase,
+            identifier: None,
+            attribution: None,
+            state: State::New,
+            answer: None,
+            credit: None,
+            redelivered: 0,
+            created_at: now.0,
+            changed_at: now.0,
+            delivery: Delivery::default(),
+        }
+    }
+}
+
 impl State {
     /// Whether a settle may have been sent without a known end.
     pub fn is_open(&self) -> bool {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use crate::domain::evm::{Address, Nonce};
 use crate::domain::keys::{IdentifierKey, PayloadHash, PaymentKey};
 use crate::domain::margin::MarginReceipt;
-use crate::domain::payment::{Delivery, Event, KeptAnswer, Means, Payment, State};
+use crate::domain::payment::{Event, KeptAnswer, Means, Payment, State};
 use crate::domain::purchase::{Choices, ContextPurchase, Purchase};
 use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
@@ -102,21 +102,13 @@ fn payment(number: u8) -> Payment {
         minimum_profit: 5_000,
         evaluated_at: NOW.0,
     };
+    let means = Means::Authorization {
+        valid_before: NOW.0 + 300,
+    };
     Payment {
-        payer: Address([number; 20]),
-        nonce: Nonce([number; 32]),
-        amount_units: 30_000,
-        means: Means::Authorization {
-            valid_before: NOW.0 + 300,
-        },
-        payload_hash: PayloadHash([number; 32]),
         payload: vec![number; 900],
         requirements: vec![number; 300],
-        fingerprint: purchase.fingerprint(),
-        purchase,
         identifier: Some(IdentifierKey([number.wrapping_add(100); 32])),
-        attribution: None,
-        state: State::New,
         answer: Some(KeptAnswer {
             page: blob(&members(number)),
             own: "\"status\":\"success\"".to_owned(),
@@ -125,11 +117,14 @@ fn payment(number: u8) -> Payment {
             cache_hit: false,
             margin: receipt,
         }),
-        credit: None,
-        redelivered: 0,
-        created_at: NOW.0,
-        changed_at: NOW.0,
-        delivery: Delivery::default(),
+        ..Payment::new(
+            Address([number; 20]),
+            Nonce([number; 32]),
+            means,
+            PayloadHash([number; 32]),
+            purchase,
+            NOW,
+        )
     }
 }
 

@@ -371,35 +371,27 @@ pub fn verified(
     proof: &PaymentProof,
     offer: &WrittenRequirements,
     purchase: crate::domain::purchase::Purchase,
-    (attribution, client): (Option<String>, Option<IpAddr>),
+    attribution: Option<String>,
+    client: Option<IpAddr>,
     now: UnixSeconds,
 ) -> Payment {
+    let (payer, nonce) = (proof.from(), proof.nonce());
+    let means = Means::Authorization {
+        valid_before: proof.valid_before().0,
+    };
     Payment {
-        payer: proof.from(),
-        nonce: proof.nonce(),
         amount_units: offer.amount.units(),
-        means: Means::Authorization {
-            valid_before: proof.valid_before().0,
-        },
-        payload_hash: proof.payload_hash(),
         payload: proof.raw().as_bytes().to_vec(),
         requirements: offer.json().as_bytes().to_vec(),
-        fingerprint: purchase.fingerprint(),
-        purchase,
         identifier: proof
             .payment_identifier()
-            .map(|id| identifier_key(proof.from(), id)),
+            .map(|id| identifier_key(payer, id)),
         attribution,
-        state: State::New,
-        answer: None,
-        credit: None,
-        redelivered: 0,
-        created_at: now.0,
-        changed_at: now.0,
         delivery: Delivery {
-            origin: origin(proof.nonce(), client),
+            origin: origin(nonce, client),
             ..Delivery::default()
         },
+        ..Payment::new(payer, nonce, means, proof.payload_hash(), purchase, now)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::domain::code::Code;
 use crate::domain::evm::{Address, Nonce, Signature, TransactionHash};
 use crate::domain::keccak::keccak256;
 use crate::domain::keys::{PayloadHash, PaymentKey};
-use crate::domain::payment::{Delivery, Means, Payment, State};
+use crate::domain::payment::{Means, Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Refusal, With};
@@ -270,12 +270,19 @@ async fn reserve(
             .store
             .read(move |snapshot| snapshot.payment(key))
             .await?;
-        let fresh = payment(
-            app,
-            request,
-            (proof, presenter.payload_hash),
-            (transfer, terms),
-        )?;
+        let fresh = Payment {
+            requirements: terms.json().as_bytes().to_vec(),
+            attribution: request.attribution.clone(),
+            // An overpayment is the sender's mistake, not revenue: the amount is the price.
+            ..Payment::new(
+                transfer.from,
+                Nonce(proof.transaction.0),
+                Means::Transfer,
+                presenter.payload_hash,
+                request.purchase.clone(),
+                app.now(),
+            )
+        };
         let price = request.purchase.price().units();
         let overpaid = transfer.amount.units().saturating_sub(price);
         match stored {
@@ -347,37 +354,6 @@ fn transfer_key(app: &Shared, transaction: TransactionHash, transfer: &Received)
         &transaction.0,
         &transfer.index.to_be_bytes(),
     ]))
-}
-
-fn payment(
-    app: &Shared,
-    request: &PaidRequest,
-    (proof, payload_hash): (&TransferProof, PayloadHash),
-    (transfer, terms): (&Received, &WrittenRequirements),
-) -> Result<Payment, Refusal> {
-    let now = app.now().0;
-    let requirements = terms.json().as_bytes().to_vec();
-    Ok(Payment {
-        payer: transfer.from,
-        nonce: Nonce(proof.transaction.0),
-        // An overpayment is the sender's mistake, not revenue.
-        amount_units: request.purchase.price().units(),
-        means: Means::Transfer,
-        payload_hash,
-        payload: Vec::new(),
-        requirements,
-        purchase: request.purchase.clone(),
-        fingerprint: request.purchase.fingerprint(),
-        identifier: None,
-        attribution: request.attribution.clone(),
-        state: State::New,
-        answer: None,
-        credit: None,
-        redelivered: 0,
-        created_at: now,
-        changed_at: now,
-        delivery: Delivery::default(),
-    })
 }
 
 /// Stores the finished answer, which spends the transfer in the same transaction, and delivers it.

@@ -58,7 +58,8 @@ impl Verified {
             &proof,
             &offer,
             request.purchase.clone(),
-            (request.attribution.clone(), request.client),
+            request.attribution.clone(),
+            request.client,
             app.now(),
         );
         Ok(Verified {

@@ -12,7 +12,7 @@ use crate::domain::level::Level;
 use crate::domain::margin::MarginReceipt;
 use crate::domain::order::{Doubt, Order, OrderState};
 use crate::domain::pack::Pack;
-use crate::domain::payment::{Delivery, KeptAnswer, Means, Payment, State};
+use crate::domain::payment::{KeptAnswer, Means, Payment, State};
 use crate::domain::purchase::{Choices, ContextPurchase, ProofPackPurchase, Purchase};
 use crate::domain::tier::Tier;
 use crate::domain::time::{DAY_SECONDS, UnixSeconds};
@@ -116,19 +116,11 @@ fn sale(tables: &mut Tables<'_>, number: u8, at: UnixSeconds) -> Result<(), Stor
     let mut payer = [0; 20];
     payer.copy_from_slice(&buyer[..20]);
     let revenue = level.price().units();
+    let means = Means::Authorization {
+        valid_before: at.0 + 300,
+    };
     let mut payment = Payment {
-        payer: Address(payer),
-        nonce: Nonce(hash("nonce")),
-        amount_units: revenue,
-        means: Means::Authorization {
-            valid_before: at.0 + 300,
-        },
-        payload_hash: PayloadHash(hash("payload")),
-        payload: Vec::new(),
-        requirements: Vec::new(),
-        purchase,
         fingerprint: Fingerprint(hash("fingerprint")),
-        identifier: None,
         attribution: SOURCES[usize::from(number) % SOURCES.len()].map(str::to_owned),
         state: State::Settled {
             transaction: format!("0x{}", hex::encode(hash("transaction"))),
@@ -150,11 +142,14 @@ fn sale(tables: &mut Tables<'_>, number: u8, at: UnixSeconds) -> Result<(), Stor
                 evaluated_at: at.0,
             },
         }),
-        credit: None,
-        redelivered: 0,
-        created_at: at.0,
-        changed_at: at.0,
-        delivery: Delivery::default(),
+        ..Payment::new(
+            Address(payer),
+            Nonce(hash("nonce")),
+            means,
+            PayloadHash(hash("payload")),
+            purchase,
+            at,
+        )
     };
     tables.add_to_ledger(&payment, at)?;
     payment.answer = None;
