@@ -111,6 +111,18 @@ struct Said {
     has_pdf: bool,
 }
 
+/// A short e-mail about an order.
+struct OrderEmail<'a> {
+    kind: MailKind,
+    order: OrderId,
+    /// Nobody is written to where it is not known.
+    to: Option<String>,
+    subject: &'a str,
+    paragraphs: &'a [String],
+    /// What its identifier ends with: one e-mail is written for each.
+    what: &'a str,
+}
+
 /// The label and what it rests on; the answer's words, which quote the sources, only to the payer who named them.
 fn answer_of(json: &[u8], is_own: bool) -> Option<(&'static str, String)> {
     let report: BundleReport = serde_json::from_slice(json).ok()?;
@@ -273,14 +285,15 @@ impl OrderEmails {
                 .to_owned(),
             format!("You can pay again here: {again}"),
         ];
-        let subject = "Your payment has failed";
-        self.tell(
-            tables,
-            (MailKind::OrderNotice, id, order.email.clone()),
-            (subject, &paragraphs),
-            "payment-failed",
-            now,
-        )
+        let email = OrderEmail {
+            kind: MailKind::OrderNotice,
+            order: id,
+            to: order.email.clone(),
+            subject: "Your payment has failed",
+            paragraphs: &paragraphs,
+            what: "payment-failed",
+        };
+        self.tell(tables, email, now)
     }
 
     /// To the buyer: the paid order failed.
@@ -302,13 +315,15 @@ impl OrderEmails {
             0 => "delivery-failed".to_owned(),
             round => format!("delivery-failed.{round}"),
         };
-        self.tell(
-            tables,
-            (MailKind::OrderNotice, id, order.email.clone()),
-            ("Your report could not be made", &paragraphs),
-            &what,
-            now,
-        )
+        let email = OrderEmail {
+            kind: MailKind::OrderNotice,
+            order: id,
+            to: order.email.clone(),
+            subject: "Your report could not be made",
+            paragraphs: &paragraphs,
+            what: &what,
+        };
+        self.tell(tables, email, now)
     }
 
     /// To the buyer: the order was refunded.
@@ -332,13 +347,15 @@ impl OrderEmails {
             ),
             "Your bank may take some days to show it.".to_owned(),
         ];
-        self.tell(
-            tables,
-            (MailKind::OrderNotice, id, order.email.clone()),
-            ("Your payment was refunded", &paragraphs),
-            "refunded",
-            now,
-        )
+        let email = OrderEmail {
+            kind: MailKind::OrderNotice,
+            order: id,
+            to: order.email.clone(),
+            subject: "Your payment was refunded",
+            paragraphs: &paragraphs,
+            what: "refunded",
+        };
+        self.tell(tables, email, now)
     }
 
     /// To the operator: the order failed.
@@ -356,13 +373,15 @@ impl OrderEmails {
                 that with `context402 orders refund {id}`."
             ),
         ];
-        self.tell_operator(
-            tables,
-            id,
-            ("An order could not be fulfilled", &paragraphs),
-            "failed",
-            now,
-        )
+        let email = OrderEmail {
+            kind: MailKind::OperatorNotice,
+            order: id,
+            to: self.operator(),
+            subject: "An order could not be fulfilled",
+            paragraphs: &paragraphs,
+            what: "failed",
+        };
+        self.tell(tables, email, now)
     }
 
     /// To the operator: a payment needs review.
@@ -380,37 +399,37 @@ impl OrderEmails {
                 provider and record that with `context402 orders refund {id}`."
             ),
         ];
-        self.tell_operator(
-            tables,
-            id,
-            ("A payment needs review", &paragraphs),
-            doubt.name(),
-            now,
-        )
+        let email = OrderEmail {
+            kind: MailKind::OperatorNotice,
+            order: id,
+            to: self.operator(),
+            subject: "A payment needs review",
+            paragraphs: &paragraphs,
+            what: doubt.name(),
+        };
+        self.tell(tables, email, now)
     }
 
-    fn tell_operator(
-        &self,
-        tables: &mut Tables<'_>,
-        id: OrderId,
-        text: (&str, &[String]),
-        what: &str,
-        now: UnixSeconds,
-    ) -> Result<(), StoreError> {
-        let contact = self.contact.clone().filter(|contact| is_email(contact));
-        let about = (MailKind::OperatorNotice, id, contact);
-        self.tell(tables, about, text, what, now)
+    /// The operator's address, if the contact is one.
+    fn operator(&self) -> Option<String> {
+        self.contact.clone().filter(|contact| is_email(contact))
     }
 
     /// Writes to somebody whose address is known.
     fn tell(
         &self,
         tables: &mut Tables<'_>,
-        (kind, id, to): (MailKind, OrderId, Option<String>),
-        (subject, paragraphs): (&str, &[String]),
-        what: &str,
+        email: OrderEmail<'_>,
         now: UnixSeconds,
     ) -> Result<(), StoreError> {
+        let OrderEmail {
+            kind,
+            order: id,
+            to,
+            subject,
+            paragraphs,
+            what,
+        } = email;
         let Some(to) = to.filter(|_| self.is_on) else {
             return Ok(());
         };
