@@ -99,7 +99,7 @@ pub async fn receive(app: &Shared, header: &str, body: &[u8]) -> Result<Received
     let kind = kind_label(&event.kind);
     let taken = app
         .store
-        .write(move |tables| take(tables, &event, raw, (is_live, now), fresh, &emails))
+        .write(move |tables| take(tables, &event, raw, is_live, fresh, &emails, now))
         .await?;
     app.crash_point("event_taken");
     app.metrics.webhooks.count([kind, taken.outcome]);
@@ -142,9 +142,10 @@ fn take(
     tables: &mut Tables<'_>,
     event: &ProviderEvent,
     raw: String,
-    (is_live, now): (bool, UnixSeconds),
+    is_live: bool,
     fresh: Fresh,
     emails: &OrderEmails,
+    now: UnixSeconds,
 ) -> Result<AppliedEvent, StoreError> {
     if tables.provider_event(&event.id)?.is_some() {
         return Ok(AppliedEvent {
@@ -160,7 +161,7 @@ fn take(
             outcome: "ignored",
         },
         Some(checkout) => {
-            let (id, outcome) = change_order(tables, checkout, (is_live, now), fresh, emails)?;
+            let (id, outcome) = change_order(tables, checkout, is_live, fresh, emails, now)?;
             AppliedEvent {
                 received: Received::Taken,
                 order: id,
@@ -191,13 +192,14 @@ fn shortened(mut raw: String) -> String {
 fn change_order(
     tables: &mut Tables<'_>,
     checkout: &Checkout,
-    (is_live, now): (bool, UnixSeconds),
+    is_live: bool,
     fresh: Fresh,
     emails: &OrderEmails,
+    now: UnixSeconds,
 ) -> Result<(Option<OrderId>, &'static str), StoreError> {
     let known = tables.order_of_session(checkout.session.as_str())?;
     let named = known.as_ref().and_then(|(_, order)| order.lead);
-    let found = lead_of(tables, checkout, named.map(LeadId), (fresh.lead, now))?;
+    let found = lead_of(tables, checkout, named.map(LeadId), fresh.lead, now)?;
     // A buyer known only by e-mail address gets the delivery by e-mail; without a mail server it cannot be delivered.
     let found = found.filter(|found| found.by != FoundBy::Address || emails.is_on());
     let judged = judge(checkout, found.as_ref().map(|found| &found.lead), is_live);
@@ -316,8 +318,8 @@ enum FoundBy {
     Address,
 }
 
-/// The lead of a checkout: the order's own, the one in our reference, or a new one for the quote in it. `fresh` holds
-/// identifier and time for a new one.
+/// The lead of a checkout: the order's own, the one in our reference, or a new one for the quote in it, which gets
+/// `fresh` as its identifier.
 ///
 /// SECURITY: without a reference, the payer's e-mail address counts only if exactly one lead is open and its buyer was
 /// redirected to the payment link. Anybody can leave a lead, and pay, in another's name.
@@ -325,7 +327,8 @@ fn lead_of(
     tables: &Tables<'_>,
     checkout: &Checkout,
     named: Option<LeadId>,
-    fresh: (LeadId, UnixSeconds),
+    fresh: LeadId,
+    now: UnixSeconds,
 ) -> Result<Option<Found>, StoreError> {
     let by_reference = |id: LeadId| {
         let lead = tables.lead(id)?;
@@ -340,7 +343,7 @@ fn lead_of(
         (None, Some(reference), _) => {
             match (LeadId::parse(reference), BundleQuoteId::parse(reference)) {
                 (Some(id), _) => by_reference(id),
-                (None, Some(quote)) => lead_of_quote(tables, checkout, quote, fresh),
+                (None, Some(quote)) => lead_of_quote(tables, checkout, quote, fresh, now),
                 (None, None) => Ok(None),
             }
         }
@@ -362,7 +365,8 @@ fn lead_of_quote(
     tables: &Tables<'_>,
     checkout: &Checkout,
     quote_id: BundleQuoteId,
-    (id, now): (LeadId, UnixSeconds),
+    id: LeadId,
+    now: UnixSeconds,
 ) -> Result<Option<Found>, StoreError> {
     let Some(Receipt::Whole(quote)) = tables.bundle_quote(quote_id)? else {
         return Ok(None);

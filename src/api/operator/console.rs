@@ -258,7 +258,7 @@ async fn show_page(
         _ => Err(Refusal::of(Code::NotFound)),
     };
     match made {
-        Ok(view) => framed(app, call, session, (name, view), refused),
+        Ok(view) => framed(app, call, session, name, view, refused),
         Err(refusal) => {
             let note = Block::Note {
                 text: refusal.message.clone(),
@@ -269,7 +269,7 @@ async fn show_page(
                 _ => "Not possible",
             };
             let view = View::new(title, vec![note]);
-            let mut reply = framed(app, call, session, (name, view), None);
+            let mut reply = framed(app, call, session, name, view, None);
             reply.status = failure::status(refusal.code);
             reply
         }
@@ -280,7 +280,8 @@ fn framed(
     app: &App,
     call: &Call,
     session: &Session,
-    (name, view): (&str, View),
+    name: &str,
+    view: View,
     refused: Option<&RefusedForm<'_>>,
 ) -> Reply {
     let Some(sessions) = &app.config.operator else {

@@ -123,8 +123,8 @@ pub async fn newest(
     let statuses = LeadStatus::ALL.map(LeadStatus::name);
     let products = LeadProduct::ALL.map(LeadProduct::name);
     let filter = LeadFilter {
-        status: named(status, ("status", &statuses), LeadStatus::parse)?,
-        product: named(product, ("product", &products), LeadProduct::parse)?,
+        status: named(status, "status", &statuses, LeadStatus::parse)?,
+        product: named(product, "product", &products, LeadProduct::parse)?,
     };
     let fits = move |id, lead: &Lead| is_lead_named(&words, id, lead);
     Ok(leads::newest(store, filter, fits, LIST_MAX).await?)
@@ -132,7 +132,8 @@ pub async fn newest(
 
 fn named<T>(
     name: Option<String>,
-    (what, names): (&str, &[&str]),
+    what: &str,
+    names: &[&str],
     parse: impl Fn(&str) -> Option<T>,
 ) -> Result<Option<T>, Refusal> {
     let Some(name) = name else {

@@ -194,12 +194,12 @@ async fn one(
     match source {
         SourceInput::Page(target_url) => source::read_extent(app, target_url, how, reader).await,
         SourceInput::Text { title, text } => {
-            of_text(app, (&source.name(), title.as_deref()), text, reader).await
+            of_text(app, &source.name(), title.as_deref(), text, reader).await
         }
         SourceInput::Report(id) => {
             let found = reports::find(app, id).await.map_err(Trouble::Refused)?;
             reports::only_one_source(&found).map_err(Trouble::Refused)?;
-            let about = match &found {
+            let (name, title) = match &found {
                 Retained::Sample => (app.sample.url.clone(), None),
                 Retained::Stored { record, .. } => {
                     (record.target_url.clone(), record.title.clone())
@@ -211,7 +211,7 @@ async fn one(
             let text = String::from_utf8(bytes).map_err(|error| {
                 Trouble::Refused(internal("a retained source is not text", &error))
             })?;
-            of_text(app, (&about.0, about.1.as_deref()), &text, reader).await
+            of_text(app, &name, title.as_deref(), &text, reader).await
         }
     }
 }
@@ -219,7 +219,8 @@ async fn one(
 /// A text as a page that was not fetched. It does not enter the cache.
 async fn of_text(
     app: &Shared,
-    (name, title): (&str, Option<&str>),
+    name: &str,
+    title: Option<&str>,
     text: &str,
     reader: &Reader,
 ) -> Result<SourcePage, Trouble> {

@@ -133,7 +133,7 @@ async fn pass(
         }
         let is_full = rows.len() == ROWS_MAX;
         match kind {
-            DueKind::Payment => look_at_payments(app, rows, places, (now, is_clock_ahead)).await?,
+            DueKind::Payment => look_at_payments(app, rows, places, now, is_clock_ahead).await?,
             DueKind::Mail => mail::work_off(app, rows).await?,
             DueKind::Order => fulfil::work_off(app, rows).await?,
             DueKind::Notice => lead_webhook::work_off(app, rows, now).await?,
@@ -245,7 +245,8 @@ async fn look_at_payments(
     app: &Shared,
     rows: Vec<Due>,
     places: &Arc<Semaphore>,
-    (now, is_clock_ahead): (UnixSeconds, bool),
+    now: UnixSeconds,
+    is_clock_ahead: bool,
 ) -> Result<(), StoreError> {
     let looked = app.store.write(move |tables| {
         let mut looked = Vec::with_capacity(rows.len());
@@ -254,7 +255,7 @@ async fn look_at_payments(
             let Some((key, payment)) = tables.payment_of(due)? else {
                 continue;
             };
-            let is_unknown = look_at_payment(tables, key, payment, (now, is_clock_ahead))?;
+            let is_unknown = look_at_payment(tables, key, payment, now, is_clock_ahead)?;
             looked.push((key, is_unknown, tables.payment(key)?));
         }
         Ok(looked)
@@ -275,7 +276,8 @@ fn look_at_payment(
     tables: &mut Tables<'_>,
     key: PaymentKey,
     mut payment: Payment,
-    (now, is_clock_ahead): (UnixSeconds, bool),
+    now: UnixSeconds,
+    is_clock_ahead: bool,
 ) -> Result<bool, StoreError> {
     match due_action(&payment, tables.abandoned_at(key)?, now) {
         DueAction::Nothing => {}

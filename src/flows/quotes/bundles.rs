@@ -148,7 +148,7 @@ pub fn sort(app: &Shared, listed: &Listed, chosen: Option<Bundle>) -> Sorted {
     let kept_max = bundle.source_limit().min(sources.len());
     let left_out = sources.len() - kept_max + listed.unseen;
     let reason = beyond(bundle, sources.len());
-    leave_out(listed, kept_max, &reason, (&mut sources, &mut rejected));
+    leave_out(listed, kept_max, &reason, &mut sources, &mut rejected);
     Sorted {
         bundle,
         recommended,
@@ -177,7 +177,8 @@ pub fn sorted_up_to(
         listed,
         limit.saturating_sub(texts),
         &reason,
-        (&mut sources, &mut rejected),
+        &mut sources,
+        &mut rejected,
     );
     (sources, rejected)
 }
@@ -203,7 +204,8 @@ fn leave_out(
     listed: &Listed,
     most: usize,
     reason: &str,
-    (sources, rejected): (&mut Vec<String>, &mut Vec<Rejected>),
+    sources: &mut Vec<String>,
+    rejected: &mut Vec<Rejected>,
 ) {
     for source in sources.drain(most.min(sources.len())..) {
         rejected.push(reject(&source, "too_many_sources", reason));

@@ -76,17 +76,16 @@ pub fn sold(
         }
         (Purchase::ProofPack(_), Made::Report(id, draft)) if pages.len() == 1 => {
             let (_, source) = pages.remove(0);
-            proof_pack(app, key, payment, source, (id, draft), margin)
+            proof_pack(app, key, payment, source, id, draft, margin)
         }
         (Purchase::Pages(bought), Made::Pages(unread)) => {
-            let about = (app.now(), request_id);
-            several::pages(bought, pages, &unread, margin, about)
+            several::pages(bought, pages, &unread, margin, app.now(), request_id)
         }
         (Purchase::ProofBundle(_), Made::Bundle(draft)) => {
-            several::bundle(app, key, payment, (draft, pages), margin)
+            several::bundle(app, key, payment, draft, pages, margin)
         }
         (Purchase::Check(_), Made::Check(draft)) => {
-            several::check(app, key, payment, (draft, pages), margin)
+            several::check(app, key, payment, draft, pages, margin)
         }
         _ => Err(serde::ser::Error::custom("goods of another product")),
     }
@@ -151,7 +150,8 @@ fn proof_pack(
     key: PaymentKey,
     payment: &Payment,
     source: SourcePage,
-    (id, mut draft): (ReportId, Draft),
+    id: ReportId,
+    mut draft: Draft,
     margin: &Judged,
 ) -> Result<Sold, serde_json::Error> {
     let (purchase, level) = (&payment.purchase, payment.purchase.level());
@@ -182,11 +182,13 @@ fn proof_pack(
         expires_at: (report.retention.as_ref()).map_or(0, |retention| retention.expires_at),
     };
     let pages = vec![(target_url.to_owned(), source)];
-    sold_report((app, key, payment), finished, pages, margin)
+    sold_report(app, key, payment, finished, pages, margin)
 }
 
 fn sold_report<R: Serialize>(
-    (app, key, payment): (&Shared, PaymentKey, &Payment),
+    app: &Shared,
+    key: PaymentKey,
+    payment: &Payment,
     finished: Finished<'_, R>,
     pages: Vec<(String, SourcePage)>,
     margin: &Judged,

@@ -84,7 +84,7 @@ pub async fn recall(
             redeliver(app, key, key, is_owed).await
         }
         State::Settled { .. } => Err(response::expired()),
-        State::Answered { by, at } => recall_bound(app, key, (*by, *at)).await,
+        State::Answered { by, at } => recall_bound(app, key, *by, *at).await,
         State::Failed { reason } => Err(not_settled(&payment, reason)),
         State::Released => Err(replayed(
             "This authorization was voided when its retry credit expired.",
@@ -126,7 +126,8 @@ pub fn used_for_another(payment: &Payment) -> Option<Refusal> {
 async fn recall_bound(
     app: &Shared,
     key: PaymentKey,
-    (by, bound_at): (PaymentKey, u64),
+    by: PaymentKey,
+    bound_at: u64,
 ) -> Result<Recalled, Refusal> {
     let is_answered = app.in_flight.answers.has(by);
     let earlier = app.store.look_up(|snapshot| snapshot.payment(by))?;

@@ -34,7 +34,7 @@ fn waiting_ends(app: &Shared) -> Instant {
 async fn settle_until(app: &Shared, stored: Stored, end: Instant) -> Outcome {
     let (reservation, request, attempt, members) = stored.into_parts();
     let key = reservation.key();
-    let outcome = send(app, (reservation, end), request, attempt);
+    let outcome = send(app, reservation, end, request, attempt);
     // The answer counts as on its way until it is.
     let (mut advanced, _sending) = match tokio::time::timeout_at(end, outcome).await {
         Ok(Ok((Ok(Some(advanced)), sending))) => (advanced, sending),
@@ -79,7 +79,8 @@ type OutcomeReceiver =
 /// Starts the call; it holds the reservation until the outcome is recorded.
 fn send(
     app: &Shared,
-    (reservation, end): (Reservation, Instant),
+    reservation: Reservation,
+    end: Instant,
     request: PaymentRequest,
     attempt: Attempt,
 ) -> OutcomeReceiver {

@@ -101,13 +101,11 @@ pub async fn sell(
     if let [(transfer, _)] = &*candidates.transfers {
         seen.payer = Some(transfer.from);
     }
-    let (reservation, payment, overpaid) =
-        match reserve(app, &request, (&proof, signer), &candidates).await? {
-            TransferState::Again(delivered) => return Ok(delivered),
-            TransferState::Free(reservation, payment, overpaid) => {
-                (reservation, *payment, overpaid)
-            }
-        };
+    let reserved = reserve(app, &request, &proof, signer, &candidates).await?;
+    let (reservation, payment, overpaid) = match reserved {
+        TransferState::Again(delivered) => return Ok(delivered),
+        TransferState::Free(reservation, payment, overpaid) => (reservation, *payment, overpaid),
+    };
     let key = reservation.key();
     rendering::check_available(app, &payment.purchase, payment.means)?;
     let margin = margin_guard::check(app, &payment.purchase, payment.means)?;
@@ -251,7 +249,8 @@ enum TransferState {
 async fn reserve(
     app: &Shared,
     request: &PaidRequest,
-    (proof, signer): (&TransferProof, Option<Address>),
+    proof: &TransferProof,
+    signer: Option<Address>,
     candidates: &Candidates,
 ) -> Result<TransferState, Refusal> {
     let presenter = Presenter {

@@ -64,7 +64,7 @@ pub(super) async fn fetch(
             let usage = robots::complete(app, usage, asked, &page.final_url).await;
             let earlier = kept.as_ref().map(|kept| &kept.record);
             let render = attempt.map(|attempt| attempt.facts);
-            fetched_source(app, *page, permit, (&usage, render), earlier).await
+            fetched_source(app, *page, permit, &usage, render, earlier).await
         }
         (Ok((Fetched::NotModified { may_be_shared }, ..)), Some(kept)) => {
             app.metrics.fetches.count(["not_modified"]);
@@ -167,7 +167,8 @@ async fn fetched_source(
     app: &Shared,
     fetched: FetchedPage,
     mut permit: MemoryPermit,
-    (usage, render): (&Usage, Option<RenderFacts>),
+    usage: &Usage,
+    render: Option<RenderFacts>,
     kept: Option<&PageRecord>,
 ) -> Result<SourcePage, Trouble> {
     let now = app.now();

@@ -55,7 +55,8 @@ pub(super) fn pages(
     pages: Vec<(String, SourcePage)>,
     unread: &[UnreadSource],
     margin: &Judged,
-    (now, request_id): (UnixSeconds, &str),
+    now: UnixSeconds,
+    request_id: &str,
 ) -> Result<Sold, serde_json::Error> {
     let tier = bought.tier;
     let mut members = members_of(&PagesHead {
@@ -65,10 +66,9 @@ pub(super) fn pages(
     .into_bytes();
     members.extend_from_slice(b",\"pages\":[");
     for (position, (target_url, source)) in pages.iter().enumerate() {
-        let about = (tier.cache(), tier.policy());
         let head = members_of(&PageHead {
             target_url,
-            cache: cache(about.0, about.1, target_url, &source.cache, now),
+            cache: cache(tier.cache(), tier.policy(), target_url, &source.cache, now),
         })?;
         members.extend_from_slice(if position == 0 { b"{" } else { b",{" });
         members.extend_from_slice(head.as_bytes());
@@ -124,7 +124,8 @@ pub(super) fn bundle(
     app: &Shared,
     key: PaymentKey,
     payment: &Payment,
-    (mut draft, pages): (bundle::Draft, Vec<(String, SourcePage)>),
+    mut draft: bundle::Draft,
+    pages: Vec<(String, SourcePage)>,
     margin: &Judged,
 ) -> Result<Sold, serde_json::Error> {
     let id = draft.id.to_string();
@@ -147,7 +148,7 @@ pub(super) fn bundle(
         created_at: draft.created_at,
         expires_at,
     };
-    sold_report((app, key, payment), finished, pages, margin)
+    sold_report(app, key, payment, finished, pages, margin)
 }
 
 /// A checked text.
@@ -155,7 +156,8 @@ pub(super) fn check(
     app: &Shared,
     key: PaymentKey,
     payment: &Payment,
-    (mut draft, pages): (check::Draft, Vec<(String, SourcePage)>),
+    mut draft: check::Draft,
+    pages: Vec<(String, SourcePage)>,
     margin: &Judged,
 ) -> Result<Sold, serde_json::Error> {
     let id = draft.id.to_string();
@@ -178,7 +180,7 @@ pub(super) fn check(
         created_at: draft.created_at,
         expires_at,
     };
-    sold_report((app, key, payment), finished, pages, margin)
+    sold_report(app, key, payment, finished, pages, margin)
 }
 
 /// Characters of a checked text that the operator's lists show.
