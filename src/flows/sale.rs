@@ -142,9 +142,9 @@ async fn run_pipeline(
     let identifier = reserve_identifier(app, &verified)?;
     let (identifier, purchase) = (identifier.as_ref(), (payer, presenter.fingerprint));
     let end = Instant::now() + app.config.payment.settle_wait_max;
-    let known = (app.in_flight.earlier(purchase), end);
+    let known = app.in_flight.earlier(purchase);
     if let Some(earlier) =
-        earlier_purchase(app, &verified, identifier, key, known, Held::IsAwaited).await?
+        earlier_purchase(app, &verified, identifier, key, known, end, Held::IsAwaited).await?
     {
         return Ok(earlier);
     }

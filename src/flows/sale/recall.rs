@@ -147,11 +147,8 @@ async fn recall_bound(
             ))
         }
         State::Kept | State::Unknown => {
-            match settle::resolve_unless_busy(app, Reservation::take(&app.in_flight, by)).await {
-                Ok(delivered) => Ok(Recalled::Answer(delivered)),
-                Err(refusal) if is_failure(&refusal) => Ok(Recalled::Nothing),
-                Err(refusal) => Err(earlier_unknown(refusal)),
-            }
+            let settled = settled_now(app, Reservation::take(&app.in_flight, by)).await?;
+            Ok(settled.map_or(Recalled::Nothing, Recalled::Answer))
         }
         // It has failed for good, so this payment makes the purchase.
         _ => Ok(Recalled::Nothing),
@@ -268,9 +265,9 @@ pub async fn take_turn(
     let payment = verified.payment();
     let purchase = (payment.payer, payment.fingerprint);
     // Not those that are under way for clients that have left: they may be waiting for their turn.
-    let earlier = (app.in_flight.unfinished.of(purchase), end);
+    let earlier = app.in_flight.unfinished.of(purchase);
     let own = reservation.key();
-    match earlier_purchase(app, verified, identifier, own, earlier, held).await? {
+    match earlier_purchase(app, verified, identifier, own, earlier, end, held).await? {
         None if !is_next => Err(in_use()),
         earlier => Ok(earlier),
     }
@@ -284,7 +281,8 @@ pub async fn earlier_purchase(
     verified: &Verified,
     identifier: Option<&ReservedIdentifier>,
     own: PaymentKey,
-    (mut earlier, end): (Vec<PaymentKey>, Instant),
+    mut earlier: Vec<PaymentKey>,
+    end: Instant,
     held: Held,
 ) -> Result<Option<Delivered>, Refusal> {
     let (payer, fingerprint) = (verified.payment().payer, verified.payment().fingerprint);
@@ -332,46 +330,63 @@ pub async fn earlier_purchase(
                 false => continue,
             }
         }
-        let delivered = match &payment.state {
+        let bought = match &payment.state {
             State::Held => {
                 payments::advance(app, key, Event::CreditExpired).await?;
-                continue;
+                Ok(None)
             }
-            State::Kept | State::Unknown => {
-                match settle::resolve_unless_busy(app, reservation).await {
-                    Ok(delivered) => delivered,
-                    // It has failed for good, so this payment makes the purchase.
-                    Err(refusal) if is_failure(&refusal) => continue,
-                    Err(refusal) => {
-                        bind(app, own, verified.payment().clone(), key).await?;
-                        return Err(earlier_unknown(refusal));
-                    }
-                }
-            }
+            State::Kept | State::Unknown => settled_now(app, reservation).await,
             State::Settled { .. } if payment.answer.is_some() => {
                 let is_owed = payment.delivery.is_owed && !is_answered;
-                if !is_identified && !is_owed {
-                    continue;
-                }
-                if !is_owed && payment.redelivered >= ANSWERED_MAX {
-                    return Err(replayed(
-                        "The response under this payment-identifier has reached its delivery limit. This authorization was not \
-                        used: sign one under another identifier for a new purchase.",
-                    ));
-                }
-                match response::respond(app, key, &payment, None).await {
-                    Ok(delivered) => delivered,
-                    // Its report was purged, so this payment makes the purchase.
-                    Err(refusal) if refusal.code == Code::PaymentReplayed => continue,
-                    Err(refusal) => return Err(earlier_unknown(refusal)),
+                match is_identified || is_owed {
+                    true => answer_again(app, key, &payment, is_owed).await,
+                    false => Ok(None),
                 }
             }
-            _ => continue,
+            _ => Ok(None),
         };
-        bind(app, own, verified.payment().clone(), key).await?;
-        return Ok(Some(delivered));
+        // Also to one whose settlement has no known outcome.
+        if matches!(bought, Ok(Some(_))) || bought.is_err() && payment.state.is_open() {
+            bind(app, own, verified.payment().clone(), key).await?;
+        }
+        if let Some(delivered) = bought? {
+            return Ok(Some(delivered));
+        }
     }
     Ok(None)
+}
+
+/// What an earlier payment has bought, once its settlement has a known outcome. `None`: it has failed for good, so this
+/// payment makes the purchase.
+async fn settled_now(
+    app: &Shared,
+    reservation: Option<Reservation>,
+) -> Result<Option<Delivered>, Refusal> {
+    match settle::resolve_unless_busy(app, reservation).await {
+        Ok(delivered) => Ok(Some(delivered)),
+        Err(refusal) if is_failure(&refusal) => Ok(None),
+        Err(refusal) => Err(earlier_unknown(refusal)),
+    }
+}
+
+/// The stored answer of an earlier payment. `None`: its report was purged, so this payment makes the purchase.
+async fn answer_again(
+    app: &Shared,
+    key: PaymentKey,
+    payment: &Payment,
+    is_owed: bool,
+) -> Result<Option<Delivered>, Refusal> {
+    if !is_owed && payment.redelivered >= ANSWERED_MAX {
+        return Err(replayed(
+            "The response under this payment-identifier has reached its delivery limit. This authorization was not \
+            used: sign one under another identifier for a new purchase.",
+        ));
+    }
+    match response::respond(app, key, payment, None).await {
+        Ok(delivered) => Ok(Some(delivered)),
+        Err(refusal) if refusal.code == Code::PaymentReplayed => Ok(None),
+        Err(refusal) => Err(earlier_unknown(refusal)),
+    }
 }
 
 /// Records that a payment gets the goods of an earlier one, before it is delivered: the same bytes get them again, and are

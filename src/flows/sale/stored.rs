@@ -8,9 +8,10 @@ use crate::domain::keys::PaymentKey;
 use crate::domain::limit_reached::LimitReached;
 use crate::domain::payment::{Event, Means, Payment, State};
 use crate::domain::refusal::Refusal;
-use crate::flows::content::source::{Storing, held_page};
+use crate::domain::time::UnixSeconds;
+use crate::flows::content::source::{SourcePage, Storing, held_page};
 use crate::flows::internal;
-use crate::flows::sale::answer::{self, Members, Sold};
+use crate::flows::sale::answer::{self, Members, Sold, SoldReport};
 use crate::flows::sale::deliver::Goods;
 use crate::flows::sale::margin_guard::{self, Judged};
 use crate::flows::sale::payments::{self, FreshCredit, stored_request};
@@ -18,7 +19,7 @@ use crate::flows::sale::refusals::{challenge, replayed};
 use crate::flows::sale::verified::Verified;
 use crate::outside::facilitator::{Attempt, PaymentRequest};
 use crate::state::in_flight::Reservation;
-use crate::store::HeldPage;
+use crate::store::{HeldPage, StoreError, Tables};
 
 /// Time for a settlement on chain.
 const SETTLE_SECONDS_MIN: u64 = 6;
@@ -131,54 +132,16 @@ pub async fn keep_answer(
     let is_page = report.is_none() && pages.len() == 1;
     payment.answer = Some(answer);
     let durable = app.store.write(move |tables| {
-        payment.credit = match tables.payment(key)? {
-            None => None,
-            // The buyer's credit stays valid until delivery. A credit for another purchase was issued since the lookup.
-            Some(stored)
-                if stored.state == State::Held
-                    && stored.is_of(payment.payload_hash, payment.fingerprint) =>
-            {
-                stored.credit
-            }
-            // Unlike an authorization, a released transfer can be used again: the money has arrived.
-            Some(stored) if stored.state == State::Released && means == Means::Transfer => None,
-            // The payment it was bound to has failed.
-            Some(stored)
-                if matches!(stored.state, State::Answered { .. })
-                    && stored.is_of(payment.payload_hash, payment.fingerprint) =>
-            {
-                None
-            }
-            // Another request has used the same authorization since the lookup.
-            Some(_) => return Ok(Keeping::Used),
-        };
-        // The pages enter the cache when the sale settles; a failed sale leaves nothing behind.
-        let mut blobs = vec![(blob, for_store.as_slice())];
-        let mut held = Vec::with_capacity(pages.len());
-        for (target_url, source) in &pages {
-            if matches!(source.storing, Storing::Unshared) {
-                // Independent of the sale's outcome: the site forbids selling an older copy.
-                tables.forget_page(target_url, now)?;
-            }
-            let page = held_page(source);
-            if let Some(HeldPage::Fetched(record)) = &page {
-                blobs.push((record.blob, source.page.members.as_slice()));
-            }
-            held.extend(page.map(|page| (target_url.clone(), page)));
+        let stored = tables.payment(key)?;
+        if (stored.as_ref()).is_some_and(|stored| !may_go_on(stored, &payment)) {
+            return Ok(Keeping::Used);
         }
-        if let Some(report) = &report {
-            blobs.push((report.record.source, report.source_text.as_slice()));
-            let png = report.screenshot.as_ref();
-            blobs.extend(png.map(|png| (png.sha256, png.bytes.as_slice())));
-        }
-        if let Err(LimitReached) = tables.hold_goods(key, held, &blobs, now)? {
+        // The buyer's credit stays valid until delivery.
+        let held = stored.filter(|stored| stored.state == State::Held);
+        payment.credit = held.and_then(|held| held.credit);
+        let answer = (blob, for_store.as_slice());
+        if let Err(LimitReached) = hold(tables, key, answer, &pages, report.as_ref(), now)? {
             return Ok(Keeping::NoSpace);
-        }
-        if let Some(report) = &report {
-            tables.put_report(report.id, &report.record)?;
-            if let Some(png) = &report.screenshot {
-                tables.put_screenshot(report.id, png.sha256)?;
-            }
         }
         payments::apply(tables, key, &mut payment, &Event::GoodsKept, now, fresh)?;
         if means == Means::Transfer {
@@ -210,4 +173,59 @@ pub async fn keep_answer(
         bytes: members,
         permit,
     }))
+}
+
+/// Whether the recorded payment may go on as this one.
+fn may_go_on(stored: &Payment, payment: &Payment) -> bool {
+    let is_same = stored.is_of(payment.payload_hash, payment.fingerprint);
+    match stored.state {
+        // A credit for another purchase may have been issued since the lookup.
+        State::Held => is_same,
+        // Unlike an authorization, a released transfer can be used again: the money has arrived.
+        State::Released => payment.means == Means::Transfer,
+        // The payment it was bound to has failed.
+        State::Answered { .. } => is_same,
+        // Another request has used the same authorization since the lookup.
+        _ => false,
+    }
+}
+
+/// Holds all that the answer is made of. The pages enter the cache when the sale settles; a failed sale leaves nothing
+/// behind.
+fn hold(
+    tables: &mut Tables<'_>,
+    key: PaymentKey,
+    answer: ([u8; 32], &[u8]),
+    pages: &[(String, SourcePage)],
+    report: Option<&SoldReport>,
+    now: UnixSeconds,
+) -> Result<Result<(), LimitReached>, StoreError> {
+    let mut blobs = vec![answer];
+    let mut held = Vec::with_capacity(pages.len());
+    for (target_url, source) in pages {
+        if matches!(source.storing, Storing::Unshared) {
+            // Independent of the sale's outcome: the site forbids selling an older copy.
+            tables.forget_page(target_url, now)?;
+        }
+        let page = held_page(source);
+        if let Some(HeldPage::Fetched(record)) = &page {
+            blobs.push((record.blob, source.page.members.as_slice()));
+        }
+        held.extend(page.map(|page| (target_url.clone(), page)));
+    }
+    if let Some(report) = report {
+        blobs.push((report.record.source, report.source_text.as_slice()));
+        let png = report.screenshot.as_ref();
+        blobs.extend(png.map(|png| (png.sha256, png.bytes.as_slice())));
+    }
+    if let Err(full) = tables.hold_goods(key, held, &blobs, now)? {
+        return Ok(Err(full));
+    }
+    if let Some(report) = report {
+        tables.put_report(report.id, &report.record)?;
+        if let Some(png) = &report.screenshot {
+            tables.put_screenshot(report.id, png.sha256)?;
+        }
+    }
+    Ok(Ok(()))
 }
