@@ -218,15 +218,7 @@ impl Appliance {
         pause::restore(&app).await?;
         overrides::restore(&app).await?;
         check_chain(&app).await?;
-        let recovered = recover::recover(&app).await?;
-        if recovered.unknown + recovered.held + recovered.orders > 0 {
-            tracing::warn!(
-                unknown = recovered.unknown,
-                held = recovered.held,
-                orders = recovered.orders,
-                "took up sales that were left half way"
-            );
-        }
+        recover_sales(&app).await?;
         let address = listener.local_addr()?;
         let server = Arc::new(Server::new(
             shell(app.clone()),
@@ -238,37 +230,11 @@ impl Appliance {
         }
         let http_address = http_listener.as_ref().map(TcpListener::local_addr);
         let http_address = http_address.transpose()?;
-        match app.certificates.clone() {
-            None => server.listen(listener, Transport::Plain),
-            Some(held) => {
-                certificates::load_first(&app).map_err(ConfigError::new)?;
-                server.listen(listener, Transport::Tls(Tls::new(held.clone())?));
-                if let Some(listener) = http_listener {
-                    let to_https = ToHttps::new(&app.config.base_url, held);
-                    server.listen(listener, Transport::ToHttps(Arc::new(to_https)));
-                }
-            }
-        }
+        listen(&server, &app, listener, http_listener)?;
         server.listen_operator(bind_operator(&socket)?);
-        health::probe_disk(&app);
-        health::probe_store(&app).await;
-        health::probe_kept(&app).await;
-        verify_settlement::refresh(&app).await?;
-        // Whether we sell should be known when we are ready, but a facilitator that hangs must not delay that.
-        let facilitator = health::probe_facilitator(&app);
-        drop(tokio::time::timeout(FIRST_PROBE_TIME_MAX, facilitator).await);
+        first_probes(&app).await?;
         let browser = rendering::open(&app, egress)?;
-        let mut loops = vec![
-            tokio::spawn(health::watch_disk(app.clone())),
-            tokio::spawn(health::probe(app.clone())),
-            tokio::spawn(health::watch_gas(app.clone())),
-            tokio::spawn(due::work(app.clone())),
-            tokio::spawn(sent::work(app.clone())),
-            tokio::spawn(ledger_check::watch(app.clone())),
-            tokio::spawn(verify_settlement::watch(app.clone())),
-            tokio::spawn(verify_settlement::watch_waiting(app.clone())),
-            tokio::spawn(certificates::watch(app.clone())),
-        ];
+        let mut loops = background(&app);
         loops.extend(browser);
         Ok(Appliance {
             app,
@@ -323,6 +289,65 @@ impl Appliance {
         };
         served && settled && closed
     }
+}
+
+async fn recover_sales(app: &Shared) -> Result<(), StartError> {
+    let recovered = recover::recover(app).await?;
+    if recovered.unknown + recovered.held + recovered.orders > 0 {
+        tracing::warn!(
+            unknown = recovered.unknown,
+            held = recovered.held,
+            orders = recovered.orders,
+            "took up sales that were left half way"
+        );
+    }
+    Ok(())
+}
+
+/// Accepts connections: plain ones, or over TLS, beside which plain HTTP leads to HTTPS.
+fn listen(
+    server: &Arc<Server<App, Endpoint>>,
+    app: &Shared,
+    listener: TcpListener,
+    http_listener: Option<TcpListener>,
+) -> Result<(), StartError> {
+    let Some(held) = app.certificates.clone() else {
+        server.listen(listener, Transport::Plain);
+        return Ok(());
+    };
+    certificates::load_first(app).map_err(ConfigError::new)?;
+    server.listen(listener, Transport::Tls(Tls::new(held.clone())?));
+    if let Some(listener) = http_listener {
+        let to_https = ToHttps::new(&app.config.base_url, held);
+        server.listen(listener, Transport::ToHttps(Arc::new(to_https)));
+    }
+    Ok(())
+}
+
+/// Whether we sell should be known when we are ready, but a facilitator that hangs must not delay that.
+async fn first_probes(app: &Shared) -> Result<(), StartError> {
+    health::probe_disk(app);
+    health::probe_store(app).await;
+    health::probe_kept(app).await;
+    verify_settlement::refresh(app).await?;
+    let facilitator = health::probe_facilitator(app);
+    drop(tokio::time::timeout(FIRST_PROBE_TIME_MAX, facilitator).await);
+    Ok(())
+}
+
+/// All that goes on beside the requests, but the browser.
+fn background(app: &Shared) -> Vec<JoinHandle<()>> {
+    vec![
+        tokio::spawn(health::watch_disk(app.clone())),
+        tokio::spawn(health::probe(app.clone())),
+        tokio::spawn(health::watch_gas(app.clone())),
+        tokio::spawn(due::work(app.clone())),
+        tokio::spawn(sent::work(app.clone())),
+        tokio::spawn(ledger_check::watch(app.clone())),
+        tokio::spawn(verify_settlement::watch(app.clone())),
+        tokio::spawn(verify_settlement::watch_waiting(app.clone())),
+        tokio::spawn(certificates::watch(app.clone())),
+    ]
 }
 
 /// An endpoint of another network is a mistake that no waiting mends. One that does not answer now may do so later;
