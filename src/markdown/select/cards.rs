@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::super::outline::{Block, Outline};
-use super::long::templates;
+use super::long::{Share, templates};
 
 /// So many alike blocks are judged as a whole.
 const ALIKE_MIN: u32 = 5;
@@ -17,8 +17,7 @@ const PAGE_PERCENT_MAX: u64 = 25;
 #[derive(Clone, Copy, Default)]
 struct Alike {
     count: u32,
-    words: u64,
-    kept_words: u64,
+    words: Share,
 }
 
 /// Drops what is kept of a few of many alike blocks.
@@ -27,23 +26,20 @@ pub(super) fn drop_few(outline: &Outline, is_kept: &mut [bool]) {
     let is_text = |block: &Block| block.link_words * 2 < block.words;
     let template = |block: &Block| (templates[block.node as usize], is_text(block));
     let mut groups: HashMap<(u64, bool), Alike> = HashMap::new();
-    let mut page_words = 0;
+    let mut page = Share::default();
     for (block, &is_kept) in outline.blocks.iter().zip(&*is_kept) {
-        let words = u64::from(block.words);
-        let kept_words = words * u64::from(is_kept);
-        page_words += kept_words;
+        page.add(block.words, is_kept);
         let alike = groups.entry(template(block)).or_default();
         alike.count += 1;
-        alike.words += words;
-        alike.kept_words += kept_words;
+        alike.words.add(block.words, is_kept);
     }
-    let is_much = |words: u64| words * 100 > page_words * PAGE_PERCENT_MAX;
+    let is_much = |words: u64| words * 100 > page.kept * PAGE_PERCENT_MAX;
     groups.retain(|_, alike| {
         alike.count >= ALIKE_MIN
-            && alike.kept_words * 100 < alike.words * KEPT_PERCENT_MIN
-            && !is_much(alike.kept_words)
+            && !alike.words.is_at_least(KEPT_PERCENT_MIN)
+            && !is_much(alike.words.kept)
     });
-    if is_much(groups.values().map(|alike| alike.kept_words).sum()) {
+    if is_much(groups.values().map(|alike| alike.words.kept).sum()) {
         return;
     }
     for (block, is_kept) in outline.blocks.iter().zip(is_kept) {

@@ -13,21 +13,21 @@ const KEPT_PERCENT_MIN: u64 = 60;
 /// A line of text has so many words.
 const LINE_WORDS_MIN: u32 = 8;
 
-/// Words of several blocks.
+/// How many of some words, blocks or items the model keeps.
 #[derive(Clone, Copy, Default)]
-struct Words {
-    all: u64,
-    kept: u64,
+pub(super) struct Share {
+    pub all: u64,
+    pub kept: u64,
 }
 
-impl Words {
-    fn add(&mut self, block: &Block, is_kept: bool) {
-        self.all += u64::from(block.words);
-        self.kept += u64::from(block.words) * u64::from(is_kept);
+impl Share {
+    pub(super) fn add(&mut self, count: u32, is_kept: bool) {
+        self.all += u64::from(count);
+        self.kept += u64::from(count) * u64::from(is_kept);
     }
 
-    fn are_mostly_kept(self) -> bool {
-        self.kept * 100 >= self.all * KEPT_PERCENT_MIN
+    pub(super) fn is_at_least(self, percent: u64) -> bool {
+        self.kept * 100 >= self.all * percent
     }
 }
 
@@ -35,21 +35,23 @@ impl Words {
 #[derive(Clone, Copy, Default)]
 struct Alike {
     count: u32,
-    first: Words,
-    all: Words,
+    /// Of the words of the first of them, and of all.
+    first: Share,
+    all: Share,
 }
 
 impl Alike {
     fn add(&mut self, block: &Block, is_kept: bool) {
         if self.count < ALIKE_MIN {
-            self.first.add(block, is_kept);
+            self.first.add(block.words, is_kept);
         }
-        self.all.add(block, is_kept);
+        self.all.add(block.words, is_kept);
         self.count += 1;
     }
 
     fn are_content(&self) -> bool {
-        self.count >= ALIKE_MIN && (self.all.are_mostly_kept() || self.first.are_mostly_kept())
+        let are_mostly_kept = |words: Share| words.is_at_least(KEPT_PERCENT_MIN);
+        self.count >= ALIKE_MIN && (are_mostly_kept(self.all) || are_mostly_kept(self.first))
     }
 }
 
@@ -82,14 +84,14 @@ pub(super) fn keep_long(outline: &Outline, is_kept: &mut [bool]) {
     groups.retain(|(likeness, _), alike| {
         alike.are_content() && (*likeness != Likeness::Links || alike.all.all * 2 > page_words)
     });
-    let mut page = Words::default();
+    let mut page = Share::default();
     for (block, is_kept) in blocks().zip(&mut *is_kept) {
         let mut own = groups_of(outline, &templates, block);
         *is_kept |= own.any(|group| groups.contains_key(&group));
-        page.add(block, *is_kept);
+        page.add(block.words, *is_kept);
     }
     if let Some(rest) = is_kept.get_mut(BLOCKS_MAX..) {
-        rest.fill(page.are_mostly_kept());
+        rest.fill(page.is_at_least(KEPT_PERCENT_MIN));
     }
 }
 

@@ -4,11 +4,11 @@
 use std::collections::HashMap;
 
 use super::super::outline::{Block, NodeId, Outline, PAGE};
-use super::long::templates;
+use super::long::{Share, templates};
 use super::repair::is_apart;
 
 /// So many items are alike.
-const ITEMS_MIN: u32 = 3;
+const ITEMS_MIN: u64 = 3;
 /// An item is not further away from its part.
 const ITEM_HOPS_MAX: usize = 6;
 /// A part of so few words is a name, a type, a price or a date.
@@ -16,26 +16,9 @@ const PART_WORDS_MAX: u32 = 8;
 /// A line of so many words is the text of its item.
 const TEXT_WORDS_MIN: u32 = 8;
 /// The model keeps the text of so many of a hundred items, and the part of so many of them.
-const TEXT_PERCENT_MIN: u32 = 80;
-const PART_PERCENT_MIN: u32 = 20;
-const PARTS_MIN: u32 = 2;
-
-#[derive(Clone, Copy, Default)]
-struct Count {
-    all: u32,
-    kept: u32,
-}
-
-impl Count {
-    fn add(&mut self, is_kept: bool) {
-        self.all += 1;
-        self.kept += u32::from(is_kept);
-    }
-
-    fn is_kept_by(self, percent: u32) -> bool {
-        self.kept * 100 >= self.all * percent
-    }
-}
+const TEXT_PERCENT_MIN: u64 = 80;
+const PART_PERCENT_MIN: u64 = 20;
+const PARTS_MIN: u64 = 2;
 
 /// What is known of the text of an item.
 #[derive(Clone, Copy, Default)]
@@ -50,23 +33,25 @@ pub(super) fn keep_alike_parts(outline: &Outline, is_kept: &mut [bool]) {
     let template = |node: NodeId| templates[node as usize];
     let items = items(outline, &templates);
     let mut texts = vec![Item::default(); outline.nodes.len()];
-    let mut parts: HashMap<u64, Count> = HashMap::new();
+    let mut parts: HashMap<u64, Share> = HashMap::new();
     for ((block, item), &is_kept) in outline.blocks.iter().zip(&items).zip(&*is_kept) {
         if let Some(item) = *item {
             let text = &mut texts[item as usize];
             text.has_text |= is_text(block);
             text.is_kept |= is_text(block) && is_kept;
             if is_part(block) {
-                parts.entry(template(block.node)).or_default().add(is_kept);
+                let part = parts.entry(template(block.node)).or_default();
+                part.add(1, is_kept);
             }
         }
     }
     // By template of the items.
-    let mut groups: HashMap<u64, Count> = HashMap::new();
+    let mut groups: HashMap<u64, Share> = HashMap::new();
     for item in items.iter().copied().flatten() {
         let text = &mut texts[item as usize];
         if text.has_text && !std::mem::replace(&mut text.is_counted, true) {
-            groups.entry(template(item)).or_default().add(text.is_kept);
+            let group = groups.entry(template(item)).or_default();
+            group.add(1, text.is_kept);
         }
     }
     for ((block, item), is_kept) in outline.blocks.iter().zip(items).zip(is_kept) {
@@ -76,9 +61,9 @@ pub(super) fn keep_alike_parts(outline: &Outline, is_kept: &mut [bool]) {
         let part = parts[&template(block.node)];
         let group = groups[&template(item)];
         *is_kept |= group.all >= ITEMS_MIN
-            && group.is_kept_by(TEXT_PERCENT_MIN)
+            && group.is_at_least(TEXT_PERCENT_MIN)
             && part.kept >= PARTS_MIN
-            && part.is_kept_by(PART_PERCENT_MIN)
+            && part.is_at_least(PART_PERCENT_MIN)
             && !is_apart(outline, block.node);
     }
 }
@@ -93,7 +78,7 @@ fn is_part(block: &Block) -> bool {
 
 /// Of each block the nearest element around it that has others like it beside it.
 fn items(outline: &Outline, templates: &[u64]) -> Vec<Option<NodeId>> {
-    let mut alike: HashMap<(NodeId, u64), u32> = HashMap::new();
+    let mut alike: HashMap<(NodeId, u64), u64> = HashMap::new();
     let key = |node: NodeId| (outline.node(node).parent, templates[node as usize]);
     for node in (1..).zip(outline.nodes.iter().skip(1)).map(|(id, _)| id) {
         *alike.entry(key(node)).or_default() += 1;
