@@ -156,13 +156,27 @@ install_browser() {
 	command -v chromium-headless-shell >/dev/null 2>&1 || command -v chromium >/dev/null 2>&1 || install_chromium
 	[ -z "$DRY_RUN" ] && [ -f "$CONFIG" ] || return 0
 	if [ -z "$(setting "$NEW" render.browser)" ]; then
-		# Above the first table of an older file: a key below it would belong to that.
-		{
-			printf '# By install.sh --with-browser.\nrender.browser = "auto"\nrender.socket = "/run/%s-browser.sock"\n\n' "$NAME"
-			cat "$CONFIG"
-		} >"$CONFIG.new"
+		add_browser >"$CONFIG.new"
+		"$NEW" config print --config "$CONFIG.new" >/dev/null || {
+			rm -f "$CONFIG.new"
+			fail "the browser could not be added to $CONFIG: add browser = \"auto\" and socket = \"/run/$NAME-browser.sock\" to its table [render]"
+		}
 		chmod 644 "$CONFIG.new"
 		mv -f "$CONFIG.new" "$CONFIG"
+	fi
+}
+
+# The configuration with the browser: in its table [render] where it has one, else above the first table.
+add_browser() {
+	if grep -q '^[[:space:]]*\[render\]' "$CONFIG"; then
+		keys='# By install.sh --with-browser.
+browser = "auto"'
+		[ -n "$(setting "$NEW" render.socket)" ] || keys="$keys
+socket = \"/run/$NAME-browser.sock\""
+		BROWSER_KEYS=$keys awk '{ print } /^[[:space:]]*\[render\]/ && !added { print ENVIRON["BROWSER_KEYS"]; added = 1 }' "$CONFIG"
+	else
+		printf '# By install.sh --with-browser.\nrender.browser = "auto"\nrender.socket = "/run/%s-browser.sock"\n\n' "$NAME"
+		cat "$CONFIG"
 	fi
 }
 

@@ -83,6 +83,12 @@ impl Args {
             )));
         }
         let partial = path.with_added_extension("partial");
+        if partial.exists() {
+            return Err(failed(format_args!(
+                "{} exists: another backup is being written, or one was interrupted; wait for it, or delete the file",
+                partial.display()
+            )));
+        }
         let progress = Progress::start("Copying and verifying the data file");
         let verified = write(&config, &partial).and_then(|()| {
             let verified = store_settings(&config).verify(&partial).map_err(failed)?;

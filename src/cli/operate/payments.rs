@@ -134,18 +134,28 @@ fn reconcile(at: &Path, key: Option<String>) -> Result<(), Failure> {
             keys
         }
     };
+    let mut failures = 0;
     for key in &keys {
         match socket::post(service()?, &format!("{}/reconcile", LIST.one(key))) {
             Ok(payment) => say(LIST.line(&payment))?,
             // A failure does not stop the others.
-            Err(failure) if keys.len() > 1 => say(format_args!("{key}: {failure}"))?,
+            Err(failure) if keys.len() > 1 => {
+                failures += 1;
+                say(format_args!("{key}: {failure}"))?;
+            }
             Err(failure) => return Err(failure),
         }
     }
     if keys.is_empty() {
         say("There are no unknown settlements.")?;
     }
-    Ok(())
+    match failures {
+        0 => Ok(()),
+        count => Err(failed(format_args!(
+            "{count} of {} payments could not be reconciled",
+            keys.len()
+        ))),
+    }
 }
 
 const CANNOT_END: &str = "The service is not running, and only it can set a settlement's outcome safely. Start it and run \
