@@ -33,8 +33,6 @@ pub(in crate::config) fn chain(resolved: &Resolved) -> Result<Option<Chain>, Con
         rpc_url,
         time_max: resolved.seconds("chain.seconds_max")?,
         confirmations: u64::try_from(confirmations).unwrap_or(u64::MAX),
-        transfer_age_max: resolved
-            .seconds("chain.transfer_age_seconds_max")?
-            .as_secs(),
+        transfer_age_max: resolved.age("chain.transfer_age_seconds_max")?,
     }))
 }

@@ -86,7 +86,7 @@ impl Guard {
 pub(in crate::config) fn guard(resolved: &Resolved) -> Result<Guard, ConfigError> {
     Ok(Guard {
         gas: gas(resolved)?,
-        gas_age_max: resolved.seconds("guard.gas_age_seconds_max")?.as_secs(),
+        gas_age_max: resolved.age("guard.gas_age_seconds_max")?,
         facilitator_fee: resolved.usdc("guard.facilitator_fee_usdc")?,
         fetch_cost: resolved.usdc("guard.fetch_cost_usdc")?,
         render_cost: resolved.usdc("guard.render_usdc")?,
@@ -114,7 +114,7 @@ fn gas(resolved: &Resolved) -> Result<Gas, ConfigError> {
 }
 
 fn coin(resolved: &Resolved) -> Result<Coin, ConfigError> {
-    let age_max = resolved.seconds("guard.coin_age_seconds_max")?.as_secs();
+    let age_max = resolved.age("guard.coin_age_seconds_max")?;
     let expected = "the price of the network's coin in USDC, such as 3000, or chainlink: and the address of a feed, \
                     because guard.gas_usdc is \"live\"";
     resolved.checked("guard.coin_usdc", expected, |text| {

@@ -47,14 +47,7 @@ pub(in crate::config) fn llm(resolved: &Resolved) -> Result<Option<Llm>, ConfigE
             "reasoning" => Style::Reasoning,
             _ => return Err(resolved.expected("llm.parameters", "classic or reasoning")),
         },
-        time_max: resolved.checked(
-            "llm.seconds_max",
-            "a number of seconds above 0 and up to 60",
-            |text| {
-                let seconds: f64 = text.parse().ok()?;
-                (seconds > 0.0 && seconds <= 60.0).then(|| Duration::from_secs_f64(seconds))
-            },
-        )?,
+        time_max: resolved.seconds_to("llm.seconds_max", 60)?,
         questions_max: resolved.count("llm.at_once_max")?,
         input_tokens_max: tokens("llm.input_tokens_max")?,
         output_tokens_max: tokens("llm.output_tokens_max")?,

@@ -206,6 +206,9 @@ impl Config {
             base_url,
         };
         config.warnings.extend(config.guard.warning());
+        config
+            .warnings
+            .extend(config.orders.warning(&config.bundles));
         config.refuse_play_money_in_public(resolved)?;
         Ok(config)
     }

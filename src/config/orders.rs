@@ -1,6 +1,8 @@
 //! The settings `bundles.…` for paid orders: the provider's webhook, and retries of sources.
 
+use crate::config::bundles::Bundles;
 use crate::config::{ConfigError, Resolved, Secret};
+use crate::domain::bundle::Bundle;
 
 /// The settings for paid bundles.
 #[derive(Clone, Debug)]
@@ -11,6 +13,19 @@ pub struct Orders {
     pub is_live: bool,
     /// Pause before a source that is down is retried, in seconds.
     pub source_pause: u64,
+}
+
+impl Orders {
+    /// What is wrong with payment links whose payments nobody records.
+    pub(in crate::config) fn warning(&self, bundles: &Bundles) -> Option<String> {
+        let mut all = Bundle::ALL.iter();
+        let has_link = all.any(|bundle| bundles.links.of(*bundle).is_some());
+        (has_link && self.webhook_secrets.is_empty()).then(|| {
+            "payment links are set, but bundles.webhook_secrets is not: payments by link are not recorded, and nothing is \
+             delivered for them"
+                .to_owned()
+        })
+    }
 }
 
 /// Shorter than any provider's secret, to detect typing mistakes.

@@ -127,7 +127,7 @@ pub(in crate::config) fn payment(resolved: &Resolved) -> Result<Payment, ConfigE
                 _ => None,
             }
         })?,
-        verify_time_max: resolved.seconds("payment.verify_seconds_max")?,
+        verify_time_max: resolved.seconds_to("payment.verify_seconds_max", 30)?,
         settle_time_max: resolved.seconds("payment.settle_seconds_max")?,
         settle_wait_max: resolved.seconds("payment.settle_wait_seconds_max")?,
         calls_max: resolved.count("payment.calls_max")?,

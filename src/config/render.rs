@@ -50,14 +50,7 @@ pub(in crate::config) fn render(resolved: &Resolved) -> Result<Option<Render>, C
     Ok(Some(Render {
         browser,
         unit,
-        time_max: resolved.checked(
-            "render.seconds_max",
-            "a number of seconds above 0 and up to 30",
-            |text| {
-                let seconds: f64 = text.parse().ok()?;
-                (seconds > 0.0 && seconds <= 30.0).then(|| Duration::from_secs_f64(seconds))
-            },
-        )?,
+        time_max: resolved.seconds_to("render.seconds_max", 30)?,
         at_once_max: resolved.checked(
             "render.at_once_max",
             "a whole number from 1 to 16",

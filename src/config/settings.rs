@@ -106,7 +106,7 @@ pub static SETTINGS: &[Setting] = &[
     row("payment.asset_name", Text, Some("USD Coin"), "The token's EIP-712 domain name; with a wrong one every payment fails."),
     row("payment.asset_version", Text, Some("2"), "The token's EIP-712 domain version."),
     with_example("payment.pay_to", Text, "0x0000000000000000000000000000000000000000", "Your receiving address. Required."),
-    row("payment.verify_seconds_max", Number, Some("10"), "Timeout for verification; then the buyer gets 503 and is not charged."),
+    row("payment.verify_seconds_max", Number, Some("10"), "Timeout for verification, up to 30; then the buyer gets 503 and is not charged."),
     row("payment.settle_seconds_max", Number, Some("90"), "Timeout for a settle call; then the outcome is unknown and is reconciled."),
     row("payment.settle_wait_seconds_max", Number, Some("45"), "How long the buyer waits for a settlement; then 503 with a retry credit, while the call goes on."),
     with_example("payment.verify_settlement", Text, "background",
@@ -141,7 +141,7 @@ pub static SETTINGS: &[Setting] = &[
     with_example("signing.former_keys", List, "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
         "Former public keys, each the member x of its entry in /.well-known/jwks.json, so that old signatures stay verifiable. Leave out compromised keys."),
 
-    row("fetch.seconds_max", Number, Some("15"), "Timeout for a page with all redirects; then the buyer gets 503 with a retry credit."),
+    row("fetch.seconds_max", Number, Some("15"), "Timeout for a page with all redirects, up to 60; then the buyer gets 503 with a retry credit."),
     row("fetch.idle_seconds_max", Number, Some("8"), "Longest pause while a page arrives."),
     row("fetch.at_once_max", Number, Some("16"), "Pages fetched and converted concurrently. Large ones wait for memory (limits.work_memory_mib)."),
     row("fetch.redirects_max", Number, Some("5"), "Maximum number of redirects. Each is checked like the first address."),

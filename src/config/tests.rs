@@ -545,3 +545,29 @@ fn a_mistake_in_the_form_of_the_file_names_its_cure() {
         "config.toml, line 6: limits.clients_max: the number is too large",
     );
 }
+
+#[test]
+fn links_whose_payments_nobody_records_are_warned_of() {
+    let link = "[bundles]\nscout_link = \"https://buy.example.com/scout\"\n";
+    let warnings = load("links", &format!("{PUBLIC}{link}"), &[])
+        .expect("loads")
+        .warnings;
+    assert!(
+        warnings
+            .iter()
+            .any(|warning| warning.contains("not recorded")),
+        "{warnings:#?}"
+    );
+}
+
+/// A time to work that is longer than an authorization lives sold nothing.
+#[test]
+fn work_ends_before_an_authorization_does() {
+    for setting in [
+        "[fetch]\nseconds_max = 61\n",
+        "verify_seconds_max = 31\n",
+        "[guard]\ngas_age_seconds_max = 0.5\n",
+    ] {
+        refused("work", &format!("{PUBLIC}{setting}"), "a number of seconds");
+    }
+}

@@ -150,11 +150,28 @@ impl Resolved {
     }
 
     pub(in crate::config) fn seconds(&self, key: &str) -> Result<Duration, ConfigError> {
-        self.checked(key, "a number of seconds above 0 and up to 86400", |text| {
-            text.parse()
-                .ok()
-                .filter(|seconds| *seconds > 0.0 && *seconds <= 86_400.0)
-                .map(Duration::from_secs_f64)
+        self.seconds_to(key, 86_400)
+    }
+
+    /// A time above 0 and at most so many seconds.
+    pub(in crate::config) fn seconds_to(
+        &self,
+        key: &str,
+        most: u32,
+    ) -> Result<Duration, ConfigError> {
+        let expected = format!("a number of seconds above 0 and up to {most}");
+        self.checked(key, &expected, |text| {
+            let seconds = text.parse().ok()?;
+            (seconds > 0.0 && seconds <= f64::from(most)).then(|| Duration::from_secs_f64(seconds))
+        })
+    }
+
+    /// An age in whole seconds: one at least, because a part of one is cut off.
+    pub(in crate::config) fn age(&self, key: &str) -> Result<u64, ConfigError> {
+        self.checked(key, "a number of seconds from 1 to 86400", |text| {
+            let seconds: f64 = text.parse().ok()?;
+            let is_age = (1.0..=86_400.0).contains(&seconds);
+            is_age.then(|| Duration::from_secs_f64(seconds).as_secs())
         })
     }
 

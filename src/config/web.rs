@@ -122,7 +122,7 @@ pub(in crate::config) fn fetch(resolved: &Resolved) -> Result<Fetch, ConfigError
     let blocklist = resolved.list("fetch.blocklist");
     Ok(Fetch {
         blocklist: self::blocklist(blocklist.iter().map(String::as_str))?,
-        time_max: resolved.seconds("fetch.seconds_max")?,
+        time_max: resolved.seconds_to("fetch.seconds_max", 60)?,
         idle_max: resolved.seconds("fetch.idle_seconds_max")?,
         fetches_max: resolved.count("fetch.at_once_max")?,
         redirects_max: resolved.count("fetch.redirects_max")?,
