@@ -107,7 +107,7 @@ impl TargetUrl {
         let host = self.host();
         match self.literal_address() {
             Some(_) => host,
-            None => psl::domain_str(host).unwrap_or(host),
+            None => registrable_domain(host).unwrap_or(host),
         }
     }
 
@@ -242,6 +242,11 @@ fn check_host(url: &Url, authority: &str) -> Result<Option<String>, TargetError>
             Ok(absolute.map(str::to_owned))
         }
     }
+}
+
+/// The name that one owner holds, and the host lies under: "example.co.uk" of "shop.example.co.uk".
+pub fn registrable_domain(host: &str) -> Option<&str> {
+    psl::domain_str(host)
 }
 
 /// SECURITY: a name whose end is no public suffix, such as `kubernetes.default`, exists in private networks alone, and a

@@ -7,6 +7,7 @@ use super::names::{
     SITE_NAME, TITLE,
 };
 use super::{Collected, clean, language_tag};
+use crate::domain::target::registrable_domain;
 use crate::markdown::dates;
 use crate::markdown::links::Links;
 use crate::markdown::outline::Outline;
@@ -241,7 +242,7 @@ impl Collected {
 /// A title without the part that names the domain of its site. The first page of a site has that name for a title.
 pub(in crate::markdown) fn without_domain<'a>(title: &'a str, url: &Url) -> &'a str {
     let host = url.host_str().filter(|_| url.path() != "/");
-    let domain = host.and_then(psl::domain_str);
+    let domain = host.and_then(registrable_domain);
     let own = domain.and_then(|domain| TitleParts::of(title).beside_domain(domain));
     own.unwrap_or(title)
 }
