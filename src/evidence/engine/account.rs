@@ -8,6 +8,7 @@ mod derived;
 mod durations;
 pub(crate) mod duties;
 pub(crate) mod nearest;
+pub(crate) mod nearly;
 mod order;
 pub(crate) mod other_unit;
 pub(crate) mod owners;
@@ -223,6 +224,20 @@ fn is_rate(text: &str, one: &Quantity) -> bool {
     }
 }
 
+/// Whether a question asks for a rate per another unit than all rates of a passage: "per hour" beside "100 per minute".
+pub(crate) fn is_per_another(question: &str, passage: &str) -> bool {
+    let words = lower_words(question);
+    let asked = words.windows(2).find_map(|words| match &*words[0] {
+        "per" | "each" | "every" | "a" | "an" => units::period(&words[1]),
+        _ => None,
+    });
+    let stated: Vec<&str> = quantities(passage)
+        .iter()
+        .filter_map(|one| one.per)
+        .collect();
+    asked.is_some_and(|asked| !stated.is_empty() && !stated.contains(&asked))
+}
+
 /// Values of one kind in a passage that are told apart.
 const ALIKE_MAX: usize = 4;
 
@@ -293,6 +308,73 @@ fn shared(one: &Quantity, other: &Quantity) -> usize {
 #[cfg(test)]
 mod tests {
     use crate::evidence::engine::account::*;
+
+    #[test]
+    fn a_rate_is_per_what_is_asked() {
+        let limits = "The limit is 100 requests per minute and 5,000 a day.";
+        assert!(is_per_another(
+            "How many requests are allowed per hour?",
+            limits
+        ));
+        assert!(!is_per_another(
+            "How many requests are allowed per day?",
+            limits
+        ));
+        assert!(!is_per_another("How many requests are allowed?", limits));
+    }
+
+    #[test]
+    fn quantities_in_another_form_are_the_same() {
+        let check = |claim: &str, passage: &str, expected: Relation| {
+            let compared = compare(claim, &[passage]);
+            assert_eq!(compared[0].relation, expected, "{claim} / {passage}");
+        };
+        use Relation::{Differs, NotFound, Same, Within};
+        for (claim, passage, expected) in [
+            ("It fell to 5 °C.", "It fell to -5 °C.", Differs),
+            ("It fell to −5 °C.", "It fell to minus 5 °C.", Same),
+            ("The dose is 5 mg.", "The dose is .5 mg.", Differs),
+            ("The dose is 0.5 mg.", "The dose is .5 mg.", Same),
+            ("It takes 1 cup.", "It takes 1½ cups.", Differs),
+            ("It takes 1.5 cups.", "It takes 1 1/2 cups.", Same),
+            ("The ratio is 1:3.", "The ratio is 3:1.", Differs),
+            ("They won 1-3.", "They won 3-1.", Differs),
+            ("It costs $100.", "It costs C$100.", Differs),
+            ("It costs HK$100.", "It costs HK$100.", Same),
+            ("It sends 100 MB/s.", "It sends 100 Mb/s.", Differs),
+            ("It was 20 °C.", "It was 68 °F.", Same),
+            (
+                "It takes 150 minutes.",
+                "It takes 2 hours and 30 minutes.",
+                Same,
+            ),
+            (
+                "It takes 2 hours.",
+                "It takes 2 hours and 30 minutes.",
+                Differs,
+            ),
+            ("It draws 5 milliwatts.", "It draws 5 mW.", Same),
+            (
+                "25 people died.",
+                "Between 20 and 30 people died.",
+                NotFound,
+            ),
+            (
+                "She was mayor in 2003.",
+                "She was mayor from March 2001 to May 2005.",
+                Within,
+            ),
+            (
+                "It came out in 1985.",
+                "It came out in the 1980s.",
+                NotFound,
+            ),
+            ("It runs at 3500 MHz.", "It runs at 3.5 GHz.", Same),
+            ("A loss of €5 million.", "A loss of −€5 million.", Differs),
+        ] {
+            check(claim, passage, expected);
+        }
+    }
 
     #[test]
     fn a_quantity_stands_beside_the_one_of_the_same_words() {

@@ -20,7 +20,8 @@ const ABBREVIATIONS: &[&str] = &[
     "mar", "max", "messrs", "min", "mr", "mrs", "ms", "mt", "no", "nos", "nov", "oct", "op", "p",
     "ph.d", "pp", "prof", "rep", "rev", "sec", "sen", "sep", "sept", "sgt", "sr", "st", "tel",
     "univ", "viz", "vol", "vols", "vs", "z.b", "bzw", "usw", "nr", "str", "sig", "ej", "excl",
-    "incl", "reg", "zzgl", "inkl", "tägl", "ggf", "evtl", "sog", "allg", "geb", "av", "núm", "pág",
+    "incl", "reg", "zzgl", "inkl", "oz", "lb", "lbs", "tsp", "tbsp", "ft", "sq", "det", "tägl",
+    "ggf", "evtl", "sog", "allg", "geb", "av", "núm", "pág",
 ];
 
 /// Months as German and English write them behind a day with a dot. Languages that write them small need none.

@@ -21,7 +21,7 @@ pub(crate) enum Kind {
     /// Minutes of the day.
     Clock(u32),
     Weekday(u32),
-    /// Written with two dots or more, or behind a "v" or "version".
+    /// Written with two dots or more, or behind a "v" or "version"; a ratio or a score, such as "3:1".
     Version(String),
 }
 
@@ -67,7 +67,16 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     while let Some(c) = text[at..].chars().next() {
         let start = at;
         let mut number = None;
-        if c.is_ascii_digit() {
+        let begins = text[..at].chars().next_back().is_none_or(|before| {
+            before.is_whitespace()
+                || matches!(before, '(' | '|' | '*' | '_' | '≈' | '~' | '<' | '>')
+        });
+        let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+        let sign = if begins { sign_at(&text[at..]) } else { 0 };
+        let digits = at + sign;
+        let has_point = bytes.get(digits) == Some(&b'.') && (begins || sign > 0);
+        if is_digit(at) || (sign > 0 || has_point) && is_digit(digits + usize::from(has_point)) {
+            at = digits + usize::from(has_point);
             while at < bytes.len() {
                 let joins = matches!(bytes[at], b'.' | b',')
                     && bytes.get(at + 1).is_some_and(u8::is_ascii_digit);
@@ -87,7 +96,15 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
                     _ => break,
                 }
             }
-            number = value(&text[start..at]);
+            number = value(&text[digits..at]);
+            if let Some((c, part)) = fraction(&text[at..]) {
+                number = number.map(|number| number + part);
+                at += c.len_utf8();
+            }
+            number = number.map(|number| if sign > 0 { -number } else { number });
+        } else if let Some((c, part)) = fraction(&text[at..]) {
+            number = Some(part);
+            at += c.len_utf8();
         } else if c.is_alphabetic() || c == '°' || c == 'µ' {
             let is_within = |c: char| c.is_alphabetic() || matches!(c, '\'' | '’' | '²' | '³');
             at += c.len_utf8();
@@ -109,6 +126,30 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
         });
     }
     pieces
+}
+
+/// The length of a minus right before digits.
+fn sign_at(text: &str) -> usize {
+    let sign = text.chars().next().filter(|c| matches!(c, '-' | '−'));
+    sign.map_or(0, char::len_utf8)
+}
+
+/// A fraction in one character, and its value.
+fn fraction(text: &str) -> Option<(char, f64)> {
+    let c = text.chars().next()?;
+    let part = match c {
+        '½' => 0.5,
+        '¼' => 0.25,
+        '¾' => 0.75,
+        '⅓' => 1.0 / 3.0,
+        '⅔' => 2.0 / 3.0,
+        '⅛' => 0.125,
+        '⅜' => 0.375,
+        '⅝' => 0.625,
+        '⅞' => 0.875,
+        _ => return None,
+    };
+    Some((c, part))
 }
 
 /// 1,190 and 1.190.000 are grouped; 4.1 and 4,15 are not.
@@ -164,11 +205,22 @@ impl Reader<'_> {
     }
 
     fn touches(&self, at: usize) -> bool {
-        at > 0 && self.pieces[at - 1].range.end == self.pieces[at].range.start
+        let before = at.checked_sub(1).and_then(|at| self.pieces.get(at));
+        let both = before.zip(self.pieces.get(at));
+        both.is_some_and(|(one, other)| one.range.end == other.range.start)
     }
 
     fn number(&self, at: usize) -> Option<f64> {
         self.pieces.get(at)?.number
+    }
+
+    /// Whether a word before a number makes it negative: "minus 5 degrees", "−€5".
+    fn is_negative(&self, at: usize, has_currency: bool) -> bool {
+        let by = 1 + usize::from(has_currency);
+        let sign = self.back(at, by);
+        let is_sign = has_currency && matches!(sign, "-" | "−") && self.touches(at - 1);
+        let begins = at >= by && !self.touches(at - by);
+        sign == "minus" && self.number(at.wrapping_sub(by + 1)).is_none() || is_sign && begins
     }
 
     fn whole(&self, at: usize, most: u32) -> Option<u32> {
@@ -225,6 +277,7 @@ impl Reader<'_> {
             .date(at)
             .or_else(|| self.clock(at))
             .or_else(|| self.version(at))
+            .or_else(|| self.ratio(at))
         {
             return next;
         }

@@ -1,7 +1,7 @@
 //! Whether one quantity agrees with another: of the same kind, and with values that the other leaves open.
 
 use super::quantities::{Kind, Quantity};
-use super::units::unit;
+use super::units::{offset, unit};
 use crate::evidence::Relation;
 
 impl Quantity {
@@ -113,7 +113,7 @@ impl Quantity {
     }
 
     pub(super) fn value(&self) -> f64 {
-        self.written * self.factor
+        self.written * self.factor + offset(&self.kind, self.factor)
     }
 
     /// The same amount, where neither is a range from it on, and not a least beside a most.

@@ -71,7 +71,9 @@ fn are_days(asked: &[u32; 3], first: &[u32; 3], last: &[u32; 3]) -> bool {
     // A month is within two days only where all three are as exact.
     let are_as_exact = (1..3).all(|at| all_have(at) || none_has(at));
     if !are_as_exact {
-        return false;
+        // A year lies between two days whose years it is not before or behind.
+        let is_year = all_have(0) && asked[1] == 0;
+        return is_year && (first[0]..=last[0]).contains(&asked[0]);
     }
     if all_have(0) {
         return first <= asked && asked <= last;

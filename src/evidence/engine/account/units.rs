@@ -1,5 +1,7 @@
 //! Units of measure, by their names and signs: what they measure and how much of its base unit they are.
 
+use super::quantities::Kind;
+
 /// What is measured. Quantities of one dimension can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dimension {
@@ -57,7 +59,7 @@ static UNITS: &[Unit] = &[
     Unit("wh|watt hour", Energy, 1.0), Unit("kwh|kilowatt hour", Energy, 1e3), Unit("mwh|megawatt hour", Energy, 1e6),
     Unit("gwh|gigawatt hour", Energy, 1e9), Unit("twh|terawatt hour", Energy, 1e12), Unit("kcal|kilocalorie|calorie", Energy, 1.163),
     Unit("kj|kilojoule", Energy, 0.2778), Unit("joule|j", Energy, 2.778e-4),
-    Unit("w|watt", Power, 1.0), Unit("kw|kilowatt", Power, 1e3), Unit("mw|megawatt", Power, 1e6), Unit("gw|gigawatt", Power, 1e9),
+    Unit("milliwatt", Power, 1e-3), Unit("w|watt", Power, 1.0), Unit("kw|kilowatt", Power, 1e3), Unit("mw|megawatt", Power, 1e6), Unit("gw|gigawatt", Power, 1e9),
     Unit("hp|horsepower", Power, 745.7),
     Unit("byte", Data, 1.0), Unit("kb|kilobyte|kib|kibibyte", Data, 1024.0), Unit("mb|megabyte|mib|mebibyte", Data, 1_048_576.0),
     Unit("gb|gigabyte|gib|gibibyte", Data, 1_073_741_824.0), Unit("tb|terabyte|tib|tebibyte", Data, 1_099_511_627_776.0),
@@ -65,7 +67,7 @@ static UNITS: &[Unit] = &[
     Unit("kbit/s|kbps", DataRate, 1e3), Unit("mbit/s|mbps|megabit per second|megabits per second", DataRate, 1e6),
     Unit("gbit/s|gbps|gigabit per second|gigabits per second", DataRate, 1e9), Unit("mb/s", DataRate, 8e6), Unit("gb/s", DataRate, 8e9),
     Unit("°c|degree celsius|degrees celsius|degrees centigrade", Temperature, 1.0), Unit("degree|°", Temperature, 1.0),
-    Unit("°f|degrees fahrenheit|degree fahrenheit", Temperature, 0.5556), Unit("kelvin", Temperature, 1.0001),
+    Unit("°f|degrees fahrenheit|degree fahrenheit", Temperature, FAHRENHEIT), Unit("kelvin", Temperature, KELVIN),
     Unit("hz|hertz", Frequency, 1.0), Unit("khz|kilohertz", Frequency, 1e3), Unit("mhz|megahertz", Frequency, 1e6),
     Unit("ghz|gigahertz", Frequency, 1e9), Unit("rpm", Frequency, 0.016_667),
     Unit("v|volt", Voltage, 1.0), Unit("kv|kilovolt", Voltage, 1e3), Unit("mv|millivolt", Voltage, 1e-3),
@@ -80,8 +82,37 @@ static UNITS: &[Unit] = &[
     Unit("dkk", Money("DKK"), 1.0), Unit("krone|kroner", Money("NOK"), 1.0), Unit("₹|rupee|inr", Money("INR"), 1.0), Unit("usdc", Money("USDC"), 1.0),
     Unit("zloty|złoty|pln", Money("PLN"), 1.0), Unit("cent", Money("cent"), 1.0), Unit("penny|pence", Money("pence"), 1.0), Unit("eth", Money("ETH"), 1.0), Unit("btc|bitcoin", Money("BTC"), 1.0),
     Unit("yuan|rmb|cny", Money("CNY"), 1.0), Unit("won|krw", Money("KRW"), 1.0), Unit("₽|rouble|ruble", Money("RUB"), 1.0), Unit("lira|try", Money("TRY"), 1.0),
-    Unit("c$|cad|canadian dollar", Money("CAD"), 1.0), Unit("a$|aud|australian dollar", Money("AUD"), 1.0), Unit("real|reais|brl", Money("BRL"), 1.0), Unit("peso", Money("peso"), 1.0),
+    Unit("hk$|hkd|hong kong dollar", Money("HKD"), 1.0), Unit("nz$|nzd|new zealand dollar", Money("NZD"), 1.0), Unit("s$|sgd|singapore dollar", Money("SGD"), 1.0), Unit("mx$|mxn|mexican peso", Money("MXN"), 1.0),
+    Unit("nt$|twd|taiwan dollar", Money("TWD"), 1.0), Unit("c$|ca$|cad|canadian dollar", Money("CAD"), 1.0), Unit("a$|au$|aud|australian dollar", Money("AUD"), 1.0), Unit("r$|real|reais|brl", Money("BRL"), 1.0), Unit("peso", Money("peso"), 1.0),
 ];
+
+/// Units whose signs differ from others' by a capital alone.
+static BY_CASE: [(&str, Dimension, f64); 5] = [
+    ("mW", Power, 1e-3),
+    ("MV", Voltage, 1e6),
+    ("Mb/s", DataRate, 1e6),
+    ("Gb/s", DataRate, 1e9),
+    ("kb/s", DataRate, 1e3),
+];
+
+/// The unit of a sign as it is written, where its case tells it from another.
+pub(crate) fn unit_by_case(sign: &str) -> Option<(Dimension, f64)> {
+    let found = BY_CASE.iter().find(|unit| unit.0 == sign)?;
+    Some((found.1, found.2))
+}
+
+/// What the base unit reads at the zero of a unit: 0 °F are −17.8 °C.
+pub(crate) fn offset(kind: &Kind, factor: f64) -> f64 {
+    match kind {
+        Kind::Measured(Temperature) if (factor - FAHRENHEIT).abs() < 1e-9 => -32.0 * FAHRENHEIT,
+        Kind::Measured(Temperature) if (factor - KELVIN).abs() < 1e-9 => -273.15,
+        _ => 0.0,
+    }
+}
+
+/// A degree of each in degrees Celsius; that of a kelvin is one, and this tells it apart.
+const FAHRENHEIT: f64 = 5.0 / 9.0;
+const KELVIN: f64 = 1.0001;
 
 /// Single letters are units only right behind a number.
 fn is_named(names: &str, name: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Amounts among the quantities of a text: a number with its unit, currency, scale, bound, and what it counts.
 
 use super::{Kind, Piece, Reader, is_content};
-use crate::evidence::engine::account::units::{Dimension, period, unit};
+use crate::evidence::engine::account::units::{Dimension, offset, period, unit, unit_by_case};
 use crate::evidence::reading::words::{does, known, number_of_word, scale};
 
 impl Reader<'_> {
@@ -20,8 +20,13 @@ impl Reader<'_> {
         };
         (1..=4).rev().find_map(|count| {
             let name = joined(count)?;
-            let (dimension, factor) =
-                unit(&name).or_else(|| unit(&name.replace("hours", "hour")))?;
+            let of_case = || {
+                let written = self.pieces.get(at..at + count)?;
+                unit_by_case(&written.iter().map(|piece| piece.text).collect::<String>())
+            };
+            let (dimension, factor) = of_case()
+                .or_else(|| unit(&name))
+                .or_else(|| unit(&name.replace("hours", "hour")))?;
             let is_letter = name.len() == 1 && name.is_ascii();
             // "Three of five were won" is no price.
             let is_few = self
@@ -78,6 +83,9 @@ impl Reader<'_> {
         let Some((mut number, mut end)) = self.spelled(at) else {
             return at + 1;
         };
+        if self.is_negative(at, currency.is_some()) {
+            number = -number;
+        }
         if self.touches(at)
             && self.back(at, 1) == "-"
             && at > 1
@@ -90,7 +98,8 @@ impl Reader<'_> {
         }
         let mut upper = None;
         // 5 to 7, 5–7, 10 or 11.
-        if matches!(self.low(end), "to" | "-" | "–" | "or")
+        let is_between = self.low(end) == "and" && self.back(at, 1) == "between";
+        if (is_between || matches!(self.low(end), "to" | "-" | "–" | "or"))
             && !(self.low(end) == "to" && self.is_of_a_change(at))
             && let Some((other, next)) = self.spelled(end + 1)
             && other > number
@@ -109,7 +118,6 @@ impl Reader<'_> {
         if self.is_and_a_half(end) {
             (number, end) = (number + 0.5, end + 3);
         }
-        let written = number;
         let (mut kind, mut factor) = (None, 1.0);
         if let Some(dimension) = currency {
             kind = Some(Kind::Measured(dimension));
@@ -117,7 +125,14 @@ impl Reader<'_> {
             self.unit_at(end).or_else(|| self.unit_behind(end))
         {
             (kind, factor, end) = (Some(Kind::Measured(dimension)), of, next);
+            // "2 hours and 30 minutes", "5 feet 6 inches".
+            while upper.is_none()
+                && let Some((smaller, next)) = self.smaller_part(end, dimension, factor)
+            {
+                (number, end) = (number + smaller / factor, next);
+            }
         }
+        let written = number;
         let per = self.per(end);
         end = per.map_or(end, |(_, next)| next);
         let counted = end + usize::from(self.low(end) == "plus" && self.spelled(end + 1).is_none());
@@ -128,7 +143,8 @@ impl Reader<'_> {
             true => (number, number),
             false => self.bounds(at, end, number, upper),
         };
-        let (low, high) = (low * factor, high * factor);
+        let offset = offset(&kind, factor);
+        let (low, high) = (low * factor + offset, high * factor + offset);
         let start = if currency.is_some() { at - 1 } else { at };
         self.push(start, end, kind, low, high, written);
         if let Some(quantity) = self.found.last_mut() {
@@ -137,6 +153,45 @@ impl Reader<'_> {
             quantity.factor = factor;
         }
         end
+    }
+
+    /// What a smaller unit adds to an amount, in the base unit, and the place behind it.
+    fn smaller_part(&self, at: usize, dimension: Dimension, factor: f64) -> Option<(f64, usize)> {
+        let at = at + usize::from(matches!(self.low(at), "and" | ","));
+        let is_parted = matches!(
+            dimension,
+            Dimension::Duration | Dimension::Length | Dimension::Mass
+        );
+        let part = self.number(at).filter(|part| is_parted && *part > 0.0)?;
+        let (other, of, end) = self.unit_at(at + 1)?;
+        (other == dimension && part * of < factor).then_some((part * of, end))
+    }
+
+    /// A ratio, "3:1", or the score of a game, "won 3-1": its place ends behind it.
+    pub(super) fn ratio(&mut self, at: usize) -> Option<usize> {
+        const SCORES: [&str; 14] = [
+            "won", "win", "wins", "lost", "lose", "loses", "beat", "beats", "drew", "draw",
+            "score", "scored", "defeated", "result",
+        ];
+        const WORDS_BEFORE: usize = 6;
+        let (one, other) = (self.whole(at, 999)?, self.whole(at + 2, 999)?);
+        let is_joined = self.touches(at + 1) && self.touches(at + 2);
+        let goes_on = |at: usize| matches!(self.low(at), ":" | "-" | "–") && self.touches(at);
+        let is_score = || {
+            let mut before = (1..=WORDS_BEFORE).map(|by| self.back(at, by));
+            before.any(|word| SCORES.contains(&word)) && !self.has_unit(at + 3)
+        };
+        let sign = match self.low(at + 1) {
+            ":" => ":",
+            "-" | "–" if is_score() => "-",
+            _ => return None,
+        };
+        if !is_joined || goes_on(at) || goes_on(at + 3) {
+            return None;
+        }
+        let kind = Kind::Version(format!("{one}{sign}{other}"));
+        self.push(at, at + 3, kind, 0.0, 0.0, 0.0);
+        Some(at + 3)
     }
 
     /// "Rose from 60 to 80": two values, and no range between them.
@@ -238,6 +293,17 @@ impl Reader<'_> {
                 .bytes()
                 .all(|byte| byte.is_ascii_uppercase());
         let is_sign = matches!(name, "€" | "$" | "£" | "¥" | "₹" | "₽");
+        // "C$100", "HK$100".
+        let letters = at
+            .checked_sub(2)
+            .map_or("", |before| self.pieces[before].text);
+        let is_prefix = name == "$"
+            && (1..=2).contains(&letters.len())
+            && letters.bytes().all(|byte| byte.is_ascii_uppercase())
+            && self.touches(at - 1);
+        if is_prefix && let Some((dimension, _)) = unit(&format!("{}$", letters.to_lowercase())) {
+            return Some(dimension);
+        }
         (is_sign || is_code)
             .then(|| unit(name))
             .flatten()
@@ -248,7 +314,19 @@ impl Reader<'_> {
     /// A number in digits or words, more than "one" or "a": its value, and the place behind it.
     pub(super) fn spelled(&self, at: usize) -> Option<(f64, usize)> {
         if let Some(number) = self.number(at) {
-            // 3/4 and 1½ are rare; 2/3 is read as two thirds.
+            // "1 1/2 cups".
+            if number >= 1.0
+                && number.fract() == 0.0
+                && !self.touches(at + 1)
+                && self.low(at + 2) == "/"
+                && let Some(part) = self.number(at + 1).zip(self.number(at + 3))
+                && (1.0..part.1).contains(&part.0)
+                && self.touches(at + 2)
+                && self.touches(at + 3)
+            {
+                return Some((number + part.0 / part.1, at + 4));
+            }
+            // 2/3 is read as two thirds.
             if self.low(at + 1) == "/"
                 && self.touches(at + 1)
                 && let Some(other) = self

@@ -105,6 +105,10 @@ impl Reader<'_> {
                 end += skipped + 1;
             }
         } else if let Some(found) = year(self, at) {
+            // "The 1980s" are no year.
+            if self.low(end) == "s" && self.touches(end) && found % 10 == 0 {
+                return Some(end + 1);
+            }
             date[0] = found;
             let part = |reader: &Self, at: usize, most| {
                 (reader.low(at) == "-" && reader.touches(at))
