@@ -50,6 +50,8 @@ pub(crate) fn says_less(claim: &str, own: &str) -> bool {
     tense::is_only_of_the_past(claim, own)
         || tense::is_yet_to_be(claim, own)
         || limited::is_under_a_condition(claim, own)
+        || limited::is_without_its_condition(claim, own)
+        || limited::is_of_some(claim, own)
         || limited::is_priced(claim, own)
 }
 

@@ -3,11 +3,15 @@
 
 use std::borrow::Cow;
 
+use super::passage::without_number;
 use super::question::{Asked, Question};
 use super::ranked::Ranked;
+use super::reservations::is_conditional;
 use super::tabled::{TableRow, sign};
 use crate::evidence::reading::page::Page;
-use crate::evidence::reading::text::{cells, content, is_negation, plain, plain_unit};
+use crate::evidence::reading::text::{
+    cells, content, is_negation, is_stop, lower_words, number, plain, plain_unit, stem,
+};
 use crate::evidence::reading::words::does;
 use crate::markdown::PassageKind;
 
@@ -86,22 +90,78 @@ pub(crate) fn labelled_answer(
 
 /// What the first words under the same question say.
 fn beneath_the_question(page: &Page<'_>, question: &str, unit: usize) -> Option<bool> {
-    let asked = page.unit_text(unit.checked_sub(1)?);
+    let (asked, said) = answered_question(page, unit)?;
+    let asked = without_number(&asked);
+    let is_same =
+        in_order(question) == in_order(asked) && negates(page, question) == negates(page, asked);
+    said.filter(|_| is_same)
+}
+
+/// Whether a unit says no to a question that holds most of a claim, or yes to one that the claim denies: "You must go into
+/// single-user mode." beside "Must I go into single-user mode to upgrade? No."
+pub(crate) fn is_answered_otherwise(page: &Page<'_>, claim: &str, unit: usize) -> bool {
+    let Some((asked, Some(said))) = answered_question(page, unit) else {
+        return false;
+    };
+    let (own, asked_for) = (content(claim), content(&asked));
+    let shared = own.intersection(&asked_for).count();
+    let is_about_it = shared * 3 >= own.len() * 2 && shared > 0;
+    is_about_it && said == (negates(page, claim) != negates(page, &asked))
+}
+
+/// The question that a unit stands under, and the yes or no that it begins with.
+fn answered_question(page: &Page<'_>, unit: usize) -> Option<(String, Option<bool>)> {
+    let asked = plain(page.unit_text(unit.checked_sub(1)?));
     let is_heading = page.block(unit - 1).kind == PassageKind::Heading;
-    let asked = plain(asked);
     let is_question = asked.trim_end().ends_with(['?', '？']);
     if !(is_question || is_heading) || page.block(unit).kind == PassageKind::Heading {
         return None;
     }
-    let (own, other) = (content(question), content(&asked));
-    let is_same = own == other && negates(page, question) == negates(page, &asked);
-    let text = plain(page.unit_text(unit));
-    let first = text
-        .split(|c: char| !c.is_alphanumeric())
-        .find(|word| !word.is_empty())?;
-    let rest = text[text.find(first)? + first.len()..].trim_start();
+    let next = page.unit_after(unit).map(|range| plain(&page.text[range]));
+    let answer = plain(page.unit_text(unit));
+    let said = said_at_first(&answer, next.as_deref().unwrap_or_default());
+    Some((asked, said))
+}
+
+/// The content words of a text, in order.
+fn in_order(text: &str) -> Vec<String> {
+    let words = lower_words(text);
+    let own = words.iter().filter(|word| !is_stop(word));
+    own.map(|word| number(word).unwrap_or_else(|| stem(word)))
+        .collect()
+}
+
+/// Whether an answer says yes or no before anything else, and neither it nor the next sentence limits a yes.
+fn said_at_first(answer: &str, next: &str) -> Option<bool> {
+    const LIMITS: [&str; 7] = [
+        "but", "only", "however", "until", "when", "whenever", "although",
+    ];
+    const NOES: [&str; 8] = [
+        "no longer",
+        "not yet",
+        "not anymore",
+        "not any more",
+        "not at the moment",
+        "unfortunately not",
+        "unfortunately no",
+        "sadly not",
+    ];
+    let words = lower_words(answer);
+    let begins = words.iter().take(4).cloned().collect::<Vec<_>>().join(" ");
+    if NOES
+        .iter()
+        .any(|no| format!("{begins} ").starts_with(&format!("{no} ")))
+    {
+        return Some(false);
+    }
+    let first = words.first()?;
+    let rest = answer.trim_start().get(first.len()..)?.trim_start();
     let is_apart = rest.is_empty() || rest.starts_with([',', '.', ';', ':', '!', '–', '—']);
-    (is_same && is_apart).then(|| yes_or_no(first)).flatten()
+    let said = yes_or_no(first).filter(|_| is_apart)?;
+    let both = [words, lower_words(next)].concat();
+    let limits = |word: &String| LIMITS.contains(&word.as_str());
+    let is_limited = is_conditional(answer) || said && both.iter().any(limits);
+    (!is_limited).then_some(said)
 }
 
 /// What "Label: Yes" says of what has the label: the label and the headings above it hold all of the question.

@@ -1,7 +1,7 @@
 //! Whether a sentence takes back, doubts or limits what it says. Knows words, no page.
 
 use crate::evidence::reading::text::{is_negation, lower_words};
-use crate::evidence::reading::words::known;
+use crate::evidence::reading::words::{does, known};
 
 /// Words that only say that it may be so; "May" is mostly a month.
 const HEDGES: &[&str] = &[
@@ -279,6 +279,54 @@ pub(crate) fn says_what_is_open(claim: &str) -> bool {
     has(&OPEN) || has(&SETTLED) && words.iter().any(denies)
 }
 
+/// Whether a sentence says that something is not so, or that somebody denies it: "The firm denies that it sold data", "It is a
+/// myth that …". A claim that does not say so itself says something else.
+pub(crate) fn is_told_as_false(claim: &str, sentence: &str) -> bool {
+    const FALSE: [&str; 22] = [
+        "denied that",
+        "denied having",
+        "denies having",
+        "denies that",
+        "deny that",
+        "false that",
+        "(false)",
+        "myth",
+        "misconception",
+        "not true that",
+        "untrue that",
+        "wrong that",
+        "refuted",
+        "debunked",
+        "disproved",
+        "disproven",
+        "been retracted",
+        "falsely claim",
+        "falsely told",
+        "falsely said",
+        "misled into believing",
+        "hoax",
+    ];
+    let (claim, sentence) = (claim.to_lowercase(), sentence.to_lowercase());
+    let is_there = |words: &&str| sentence.contains(words) && !claim.contains(words);
+    let says_so = lower_words(&claim).iter().any(|word| {
+        is_negation(word)
+            || matches!(
+                &**word,
+                "denied" | "denies" | "deny" | "false" | "falsely" | "myth" | "wrong" | "untrue"
+            )
+    });
+    !says_so && FALSE.iter().any(is_there)
+}
+
+/// Whether a claim says of itself that it may be so. "May" inside a sentence is a month or a name.
+pub(crate) fn hedges(claim: &str) -> bool {
+    let words = claim.split(|c: char| !c.is_alphanumeric());
+    let words = words.filter(|word| !word.is_empty()).enumerate();
+    words
+        .filter(|(at, word)| *at == 0 || *word != "May")
+        .any(|(_, word)| known().flags(&word.to_lowercase()) & does::HEDGE != 0)
+}
+
 /// Words that make a statement depend on something.
 pub(crate) fn is_conditional(text: &str) -> bool {
     const WORDS: &[&str] = &[
@@ -333,6 +381,23 @@ mod tests {
         assert!(!says_what_may_be_done("Open in May."));
         assert!(is_of_what_can_be("Can I return it?"));
         assert!(!is_of_what_can_be("Items are returned."));
+    }
+
+    #[test]
+    fn what_somebody_denies_is_not_said() {
+        let sold = "The firm sold user data.";
+        assert!(is_told_as_false(
+            sold,
+            "The firm denies that it sold user data."
+        ));
+        assert!(is_told_as_false(sold, "The firm sold user data (false)."));
+        assert!(!is_told_as_false(
+            "The firm denies selling user data.",
+            "The firm denies that it sold user data."
+        ));
+        assert!(!is_told_as_false(sold, "The firm sold user data."));
+        assert!(hedges("The firm may cut jobs."));
+        assert!(!hedges("The firm cut jobs in May."));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use entailment::Verdict;
 use super::account::change::is_turned;
 use super::account::conjuncts::is_of_another_verb;
 use super::account::duties::is_other_duty;
+use super::account::nearly::is_only_nearly;
 use super::account::other_unit::is_in_another_unit;
 use super::account::owners::is_of_another_owner;
 use super::account::permissions::is_other_permission;
@@ -23,14 +24,14 @@ use super::entail::{Verdicts, relevance};
 use super::features::Features;
 use super::features::features;
 use super::passage::{denying_heading, statement, without_number};
-use super::plain_answer::plain_answer;
+use super::plain_answer::{is_answered_otherwise, plain_answer};
 use super::ranked::Ranked;
 use super::reservations::{is_conditional, is_withdrawn};
 use crate::evidence::Relation;
 use crate::evidence::reading::page::Page;
 use crate::evidence::reading::text::{is_negation, lower_words, unstruck};
 use crate::evidence::reading::words::{does, known};
-use crate::markdown::PassageKind;
+use crate::markdown::{MONTHS, PassageKind, WEEKDAYS};
 
 features! {
     /// Of a question and what was found for it.
@@ -111,10 +112,13 @@ impl Account {
         let block = page.block(unit);
         let mut units = vec![unit];
         units.extend(page.context_unit(block));
-        units.extend(
-            unit.checked_sub(1)
-                .filter(|_| page.unit_before(unit).is_some()),
-        );
+        // The item before is another one.
+        let is_item = block.kind == PassageKind::Item;
+        let is_beside = |other: &usize| {
+            page.unit_before(unit).is_some()
+                && !(is_item && page.units[*other].block != page.units[unit].block)
+        };
+        units.extend(unit.checked_sub(1).filter(is_beside));
         units.extend(page.heading_units(block));
         units.extend(
             ranked
@@ -158,7 +162,9 @@ impl Account {
         signals.q_differs = count(Relation::Differs);
         signals.q_missing = count(Relation::NotFound);
         signals.swapped = f64::from(u8::from(are_swapped(question, &own)));
-        let is_exchanged = are_exchanged(question, &own) || is_turned(question, &own);
+        let is_exchanged = are_exchanged(question, &own)
+            || is_turned(question, &own)
+            || differs_by_sign(question, &own);
         signals.exchanged = f64::from(u8::from(is_exchanged));
         signals.plainly = match account.plain_answer {
             Some((_, true)) => 1.0,
@@ -174,6 +180,8 @@ impl Account {
         let is_anothers = as_claim
             && (is_other_duty(question, &own)
                 || is_other_permission(question, &own)
+                || is_answered_otherwise(page, question, unit)
+                || is_only_nearly(question, &own)
                 || is_of_another_verb(question, &own)
                 || is_in_another_unit(&account.compared, &own)
                 || counts_a_place(question, &texts.join("\n"))
@@ -181,7 +189,11 @@ impl Account {
         let is_elsewhere =
             is_denied_above || is_anothers || is_elsewhere(page, question, (unit, &own), as_claim);
         signals.elsewhere = f64::from(u8::from(is_elsewhere));
-        signals.verbatim = verbatim(question, page, ranked);
+        // "Takes 2 hours and 30 minutes" begins with "takes 2 hours".
+        signals.verbatim = match verbatim(question, page, ranked) {
+            said if said < WHOLLY && signals.q_differs > 0.0 => 0.0,
+            said => said,
+        };
         signals.is_question = f64::from(u8::from(own.ends_with(['?', '？'])));
         signals.is_heading = f64::from(u8::from(block.kind == PassageKind::Heading));
         signals.is_row = f64::from(u8::from(
@@ -285,17 +297,50 @@ fn denies(claim: &str) -> bool {
     words.any(|word| is_negation(word) || FORBIDS.contains(&word.as_str()))
 }
 
-/// Letters and digits alone, in lower case.
+/// Letters, digits and the signs that tell, in lower case: "£5" is not "$5", "−5 %" not "5 %", "C++" not "C#".
 fn bare(text: &str) -> String {
+    let text = crate::evidence::reading::text::plain(text);
     let mut bare = String::with_capacity(text.len());
-    for c in crate::evidence::reading::text::plain(text).chars() {
+    let mut before = ' ';
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        let next = rest.clone().next().unwrap_or(' ');
+        let is_sign = match c {
+            '€' | '$' | '£' | '¥' | '₹' | '₽' | '%' | '<' | '>' | '≤' | '≥' | '+' | '#' => {
+                true
+            }
+            '-' | '−' => {
+                !before.is_alphanumeric() && next.is_ascii_digit()
+                    || before.is_alphabetic() && !next.is_alphanumeric()
+            }
+            '.' => next.is_ascii_digit() && !before.is_alphabetic(),
+            '/' | ':' => before.is_ascii_digit() && next.is_ascii_digit(),
+            _ => false,
+        };
+        before = c;
         if c.is_alphanumeric() {
             bare.extend(c.to_lowercase());
-        } else if !bare.ends_with(' ') {
-            bare.push(' ');
+        } else {
+            if !bare.ends_with(' ') {
+                bare.push(' ');
+            }
+            if is_sign {
+                bare.extend([if c == '−' { '-' } else { c }, ' ']);
+            }
         }
     }
     bare.trim().to_owned()
+}
+
+/// Whether a statement begins with all words of a claim, but with other signs: "£5" for "$5".
+fn differs_by_sign(claim: &str, statement: &str) -> bool {
+    let letters = |signed: &str| {
+        let words = signed.split(' ');
+        let words = words.filter(|word| word.contains(char::is_alphanumeric));
+        words.map(str::to_owned).collect::<Vec<_>>().join(" ")
+    };
+    let (claim, statement) = (bare(claim), bare(statement));
+    letters(&statement).starts_with(&letters(&claim)) && !statement.starts_with(&claim)
 }
 
 /// Whether one of the units is the claim, or begins with it.
@@ -393,17 +438,38 @@ fn begins_with_by_another_name(claim: &str, page: &Page<'_>, unit: usize) -> boo
     }
     if is_pronoun {
         // What the sentence before begins with is its subject; what stands behind the verb may be somebody else.
-        let before = page
-            .unit_before(unit)
-            .map(|_| bare(page.unit_text(unit - 1)));
-        let before = before.unwrap_or_default();
-        let subject = before.split(' ').filter(|word| is_telling(&word));
-        return subject
-            .take(telling.len())
-            .eq(telling.iter().map(|word| **word));
+        let Some(_) = page.unit_before(unit) else {
+            return false;
+        };
+        let before = page.unit_text(unit - 1);
+        let before_bare = bare(before);
+        let subject = before_bare.split(' ').filter(|word| is_telling(&word));
+        return !names_two(before, &telling)
+            && subject
+                .take(telling.len())
+                .eq(telling.iter().map(|word| **word));
     }
     let first = head.last().filter(|word| is_telling(word));
     first.is_some_and(|first| is_the_only_name(page.text, first, name))
+}
+
+/// Whether a sentence that begins with a name goes on to what the name owns, or to another name: then a pronoun behind it may
+/// be either.
+fn names_two(sentence: &str, name: &[&&str]) -> bool {
+    let words =
+        sentence.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '.' | '(' | ')'));
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let is_own = |word: &&&str| name.iter().any(|own| word.to_lowercase() == **own);
+    let is_of_calendar = |word: &str| {
+        let low = word.to_lowercase();
+        MONTHS.contains(&&*low) || WEEKDAYS.contains(&low.strip_suffix('s').unwrap_or(&low))
+    };
+    let owns = |word: &&&str| word.ends_with("'s") || word.ends_with("’s");
+    let others = words.iter().skip(1).filter(|word| !is_own(word));
+    words.iter().take(name.len() + 1).any(|word| owns(&word))
+        || others
+            .filter(|word| word.starts_with(char::is_uppercase))
+            .any(|word| !is_of_calendar(word))
 }
 
 /// Whether a name stands in a text in full, and its first word begins no other name there.
@@ -428,25 +494,65 @@ fn is_the_only_name(text: &str, first: &str, more: &[&str]) -> bool {
 
 /// Whether a sentence says a claim and then goes on, without taking back or limiting what it has said.
 fn begins_with(text: &str, claim: &str) -> bool {
-    let text = crate::evidence::reading::text::plain(text);
+    goes_on(text, claim, |rest| !is_limiting(rest, claim))
+}
+
+/// Whether a sentence says a claim and then limits it: "cures the disease (in mice)".
+pub(crate) fn is_limited_behind(claim: &str, text: &str) -> bool {
+    let claim = bare(claim);
+    let is_more = |rest: &str| {
+        rest.starts_with(';') || rest.trim_start_matches([',', ' ']).starts_with("and ")
+    };
+    let limits = |rest: &str| {
+        !is_more(rest)
+            && (is_conditional(rest) || is_placed(rest) || has_new(rest, &claim, &ASCRIBES))
+    };
+    !claim.is_empty() && goes_on(text, &claim, limits)
+}
+
+/// Whether a text has one of these words, which the claim has not.
+fn has_new(text: &str, claim: &str, list: &[&str]) -> bool {
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| {
+        let low = word.to_lowercase();
+        list.contains(&&*low) && !claim.split(' ').any(|word| word == low)
+    })
+}
+
+/// Whether a sentence says a claim and goes on with something of a kind.
+fn goes_on(text: &str, claim: &str, is_so: impl Fn(&str) -> bool) -> bool {
+    let text = crate::evidence::reading::text::plain(without_number(text));
     let ends = text
         .match_indices([',', ';', '—', '–', '('])
         .map(|(at, _)| at);
     ends.chain(text.match_indices(" and ").map(|(at, _)| at))
         .any(|end| {
             let (said, rest) = text.split_at(end);
-            let mut words = rest.split(|c: char| !c.is_alphanumeric());
-            // "Bug fixes until May and security fixes until June": each has a limit of its own.
-            let limits = |word: &str| {
-                let low = word.to_lowercase();
-                LIMITS.contains(&&*low) && !claim.split(' ').any(|word| word == low)
-                    || is_negation(&low)
-            };
-            said.len() >= claim.len()
-                && bare(said) == claim
-                && !is_conditional(rest)
-                && (!words.any(limits) || is_of_another_subject(rest))
+            said.len() >= claim.len() && bare(said) == claim && is_so(rest)
         })
+}
+
+fn is_limiting(rest: &str, claim: &str) -> bool {
+    let denies = || {
+        rest.split(|c: char| !c.is_alphanumeric())
+            .any(|word| is_negation(&word.to_lowercase()))
+    };
+    // "Bug fixes until May and security fixes until June": each has a limit of its own.
+    let limits = has_new(rest, claim, &LIMITS) || has_new(rest, claim, &ASCRIBES) || denies();
+    is_conditional(rest) || is_placed(rest) || limits && !is_of_another_subject(rest)
+}
+
+/// Whether what a sentence goes on with, behind a comma or in brackets, says where, when or of whom it is so: "cures it (in
+/// mice)", "is free, on Sundays".
+fn is_placed(rest: &str) -> bool {
+    let is_apart = rest.starts_with([',', '(', '—', '–']);
+    let mut words = rest
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    let first = words.next().unwrap_or_default().to_lowercase();
+    let is_day = WEEKDAYS.contains(&first.strip_suffix('s').unwrap_or(&first));
+    let is_least = first == "at" && words.next() == Some("least");
+    is_apart && (is_day || is_least || known().flags(&first) & does::PREPOSITION != 0)
 }
 
 /// Whether a sentence goes on with another one that has a subject of its own: "Requests with 400 are counted; requests with
@@ -471,6 +577,35 @@ fn is_of_another_subject(rest: &str) -> bool {
 const LIMITS: [&str; 18] = [
     "but", "only", "until", "though", "although", "however", "yet", "when", "where", "before",
     "after", "while", "should", "would", "was", "were", "instead", "rather",
+];
+
+/// Words of what says whose word it is, or that it is not so.
+const ASCRIBES: [&str; 25] = [
+    "according",
+    "alleged",
+    "allegedly",
+    "alleges",
+    "argues",
+    "argued",
+    "believes",
+    "claimed",
+    "claims",
+    "debunked",
+    "denies",
+    "false",
+    "falsely",
+    "fears",
+    "hopes",
+    "myth",
+    "reportedly",
+    "said",
+    "says",
+    "supposedly",
+    "theory",
+    "thinks",
+    "untrue",
+    "wrong",
+    "wrongly",
 ];
 
 /// "May dogs be walked here?" is what "Dogs may be walked here." states: the same words, but for the place of the first, or for
@@ -529,11 +664,36 @@ mod tests {
         );
         check(payouts, &format!("{said}; it is not raised."), false);
         check(payouts, &format!("{said}; not on Sundays."), false);
+        for rest in [
+            ", he hopes",
+            " (false)",
+            " — this is a myth",
+            ", on Sundays",
+            " (in test mode)",
+        ] {
+            check(payouts, &format!("{said}{rest}."), false);
+        }
         check(
             "The museum is open.",
             "The museum is open, for members only.",
             false,
         );
+    }
+
+    #[test]
+    fn signs_tell_words_apart() {
+        for (one, other, is_same) in [
+            ("It costs £100.", "It costs $100.", false),
+            ("Below < 8 °C", "Below > 8 °C", false),
+            ("Its rating is A+.", "Its rating is A-.", false),
+            ("Written in C++", "Written in C#", false),
+            ("It fell by -5%.", "It fell by 5%.", false),
+            ("It fell by −5 %", "It fell by -5%.", true),
+            ("A well-known gate", "A well known gate", true),
+        ] {
+            assert_eq!(bare(one) == bare(other), is_same, "{one} / {other}");
+            assert_eq!(differs_by_sign(one, other), !is_same, "{one} / {other}");
+        }
     }
 
     #[test]
@@ -564,6 +724,12 @@ mod tests {
             "Greenfold Ventures led the first round in 2022.",
             false,
         );
+        let supplier = "Tesla's supplier went bankrupt. It recalled two million cars.";
+        check(supplier, "Tesla recalled two million cars.", false);
+        let called = "Ada King called Bob Stone on Monday. She denied all of the charges.";
+        check(called, "Ada King denied all of the charges.", false);
+        let alone = "Ada King spoke on Monday. She denied all of the charges.";
+        check(alone, "Ada King denied all of the charges.", true);
         let two = "Greenfold Capital and Greenfold Ventures met. Greenfold led the first round.";
         check(two, "Greenfold Capital led the first round.", false);
     }

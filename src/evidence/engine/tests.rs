@@ -162,3 +162,128 @@ fn a_case_that_a_rule_covers_is_not_contradicted() {
         Label::Contradicted
     );
 }
+
+/// Claims that differ from a page in a sign, a name's owner, a condition or in what nearly happened were plainly supported.
+#[test]
+fn what_differs_in_a_detail_is_not_supported() {
+    for (text, claim) in [
+        (
+            "The yearly ticket costs £100.",
+            "The yearly ticket costs $100.",
+        ),
+        (
+            "Store the vaccine at < 8 °C at all times.",
+            "Store the vaccine at > 8 °C at all times.",
+        ),
+        (
+            "The ministry gave the school the grade A+ in May.",
+            "The ministry gave the school the grade A- in May.",
+        ),
+        (
+            "The temperature fell to -5 °C.",
+            "The temperature fell to 5 °C.",
+        ),
+        (
+            "The daily dose of the drug is .5 mg.",
+            "The daily dose of the drug is 5 mg.",
+        ),
+        (
+            "The home team won 3-1 on Sunday.",
+            "The home team won 1-3 on Sunday.",
+        ),
+        ("The lens costs C$100.", "The lens costs US$100."),
+        (
+            "If you pay by card, you get a discount.",
+            "You get a discount.",
+        ),
+        (
+            "Users who pay get support by telephone.",
+            "Users get support by telephone.",
+        ),
+        (
+            "The drug cures the disease, the prosecutor alleges.",
+            "The drug cures the disease.",
+        ),
+        ("The museum is free, on Sundays.", "The museum is free."),
+        (
+            "The firm reportedly cut 500 jobs in May.",
+            "The firm cut 500 jobs in May.",
+        ),
+        (
+            "The company denies that it sold user data.",
+            "The company sold user data.",
+        ),
+        ("He almost won the race.", "He won the race."),
+        (
+            "The vice president spoke at noon.",
+            "The president spoke at noon.",
+        ),
+    ] {
+        let label = asked(&format!("# News\n\n{text}\n"), claim);
+        assert_ne!(label, Label::Supported, "{claim} / {text}");
+    }
+}
+
+#[test]
+fn an_answer_is_to_its_own_question() {
+    let faq = "# FAQ\n\n## Does Anna owe Bob money?\n\nYes.\n\n## Is the museum free?\n\nYes, but only for children under six.\n\n\
+               ## 3.1 Must I restart the system to upgrade a package?\n\nNo. Packages can be upgraded in place.\n";
+    assert_eq!(asked(faq, "Anna owes Bob money."), Label::Supported);
+    for claim in [
+        "Bob owes Anna money.",
+        "The museum is free.",
+        "You must restart the system to upgrade a package.",
+    ] {
+        assert_ne!(asked(faq, claim), Label::Supported, "{claim}");
+    }
+}
+
+/// A denial of another day or version, and the same amount in another unit, contradicted a claim.
+#[test]
+fn another_case_or_another_unit_is_no_contradiction() {
+    for (text, claim) in [
+        (
+            "The museum is closed on Mondays.",
+            "The museum is open on Tuesdays.",
+        ),
+        (
+            "No trains run on 25 December.",
+            "Trains run on 26 December.",
+        ),
+        (
+            "The API is not available in version 2.",
+            "The API is available in version 3.",
+        ),
+        (
+            "She lost the election in 2012.",
+            "She won the election in 2016.",
+        ),
+        ("The dose is 500 µg.", "The dose is 0.5 mg."),
+        (
+            "The journey takes 2 h 30 min.",
+            "The journey takes 150 minutes.",
+        ),
+        (
+            "Workers get 14 days of paid leave.",
+            "Workers get two weeks of paid leave.",
+        ),
+        ("It is served at 68 °F.", "It is served at 20 °C."),
+        (
+            "The office is open Monday to Friday.",
+            "The office is open on Wednesday.",
+        ),
+        ("Between 20 and 30 people died.", "25 people died."),
+        (
+            "He was mayor from March 2001 to May 2005.",
+            "He was mayor in 2003.",
+        ),
+    ] {
+        let label = asked(&format!("# News\n\n{text}\n"), claim);
+        assert_ne!(label, Label::Contradicted, "{claim} / {text}");
+    }
+    let api = "# News\n\nThe API is not available in version 2.\n";
+    assert_eq!(
+        asked(api, "The API is available in version 2."),
+        Label::Contradicted
+    );
+}

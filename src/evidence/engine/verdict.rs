@@ -1,7 +1,8 @@
 //! From features to a label: ranks the candidates of one question or claim, estimates whether the page settles it, and
 //! lets what speaks against it lower the label. Knows no findings as a buyer sees them.
 
-use super::account::compare;
+use super::account::quantities::Kind;
+use super::account::{Compared, compare, is_per_another};
 use super::bold::is_asked_in_bold;
 use super::claims::as_statement;
 use super::elsewhere::{is_in_another_cell, is_of_another_time, says_less};
@@ -15,10 +16,10 @@ use super::plain_answer::labelled_answer;
 use super::question::{Asked, Question};
 use super::ranked::{Doubts, Ranked};
 use super::reservations::{
-    is_hedged, is_left_open, is_of_what_can_be, is_withdrawn, says_what_is_open,
-    says_what_may_be_done,
+    hedges, is_hedged, is_left_open, is_of_what_can_be, is_told_as_false, is_withdrawn,
+    says_what_is_open, says_what_may_be_done,
 };
-use super::signals::{Account, WHOLLY, stands_verbatim};
+use super::signals::{Account, WHOLLY, is_limited_behind, stands_verbatim};
 use super::similarity::{compared, similarities};
 use super::summary::decisive;
 use crate::evidence::reading::page::Page;
@@ -34,6 +35,8 @@ const NEARLY: f64 = 0.7;
 /// What a support is below a bound by that it must not reach.
 const LESS: f64 = 0.01;
 const WHOLE: f64 = 0.95;
+/// Words of a quantity: its number and its unit.
+const QUANTITY_WORDS: f64 = 2.0;
 /// A heading names what stands under it, and seldom says it. A question says nothing.
 const HEADING_PENALTY: f64 = 1.5;
 const QUESTION_PENALTY: f64 = 4.0;
@@ -283,9 +286,20 @@ impl Judge<'_> {
             {
                 Label::Weak
             }
+            Label::Supported | Label::PartiallySupported
+                if judgement.as_claim() && is_told_as_false(asked, text) =>
+            {
+                Label::Weak
+            }
+            Label::Supported | Label::PartiallySupported
+                if !judgement.as_claim() && is_per_another(asked, text) =>
+            {
+                Label::Weak
+            }
             Label::Supported
                 if judgement.as_claim()
-                    && says_less(asked, &statement(self.page, best.candidate.unit)) =>
+                    && (is_limited_behind(asked, text)
+                        || says_less(asked, &statement(self.page, best.candidate.unit))) =>
             {
                 Label::PartiallySupported
             }
@@ -296,7 +310,7 @@ impl Judge<'_> {
             Label::Supported | Label::PartiallySupported if is_question => Label::Weak,
             Label::Supported
                 if is_hedged(text, &judgement.terms)
-                    && best.candidate.features.hedgeq == 0.0
+                    && !hedges(asked)
                     && !(is_of_what_can_be(asked) && says_what_may_be_done(text)) =>
             {
                 Label::PartiallySupported
@@ -429,7 +443,9 @@ impl Judgement {
         let signals = &self.account.signals;
         if signals.verbatim > 0.0 {
             Label::Supported
-        } else if !self.account.leaves_open()
+        } else if !(self.account.leaves_open()
+            || self.is_of_another_case()
+            || self.agrees_in_value())
             && (self.is_denied()
                 || self.denial >= denial.plain(self.asked) && self.denial > self.support)
         {
@@ -452,6 +468,53 @@ impl Judgement {
         let mut compared = self.account.compared.iter();
         let is_computed = compared.any(|one| one.is_computed);
         signals.q_differs > 0.0 || is_computed || is_turned || signals.elsewhere > 0.0
+    }
+
+    /// The best unit denies something on another day, at another time or of another version: "closed on Mondays" says nothing
+    /// of Tuesdays.
+    fn is_of_another_case(&self) -> bool {
+        let Some(best) = self.ranked.first() else {
+            return false;
+        };
+        let is_turned = best.doubts.antonym || best.candidate.features.negd > 0.0;
+        let is_case = |one: &Compared| {
+            let is_point = matches!(
+                one.asked.kind,
+                Kind::Date(_) | Kind::Weekday(_) | Kind::Clock(_) | Kind::Version(_)
+            );
+            is_point && one.relation == Relation::Differs
+        };
+        self.as_claim() && is_turned && self.account.compared.iter().any(is_case)
+    }
+
+    /// All that the best unit lacks of a claim are quantities, and those it has in another unit or form: two weeks are 14 days.
+    fn agrees_in_value(&self) -> bool {
+        let Some(best) = self.ranked.first() else {
+            return false;
+        };
+        let (f, compared) = (&best.candidate.features, &self.account.compared);
+        let is_there = |one: &Compared| {
+            matches!(one.relation, Relation::Same | Relation::Within)
+                && one.found.as_ref().is_some_and(|(at, _)| *at == 0)
+        };
+        let is_opposite = f.negd > 0.0 || f.dr > 0.0 || best.doubts.antonym;
+        // In another form: what stands there as the claim has it says nothing for the claim.
+        let is_converted = |one: &&Compared| {
+            let found = one.found.as_ref().map(|(_, found)| found);
+            let is_point = matches!(one.asked.kind, Kind::Weekday(_) | Kind::Clock(_));
+            match one.relation {
+                Relation::Within => is_point,
+                _ => found.is_some_and(|found| {
+                    found.written != one.asked.written || found.factor != one.asked.factor
+                }),
+            }
+        };
+        let converted = compared.iter().filter(is_converted).count();
+        converted > 0
+            && compared.iter().all(is_there)
+            && !is_opposite
+            && f.unname == 0.0
+            && f.nun_r <= QUANTITY_WORDS * converted as f64
     }
 
     /// With all its words on other sides of its verb, a passage is no paraphrase.

@@ -90,6 +90,79 @@ pub(super) fn is_under_a_condition(claim: &str, sentence: &str) -> bool {
         .any(|clause| has(&lower_words(clause), &UNDER) && !content(clause).is_disjoint(&claimed))
 }
 
+/// Whether a claim leaves out the condition under which a sentence says it: "You get a discount." beside "If you pay by card,
+/// you get a discount."
+pub(super) fn is_without_its_condition(claim: &str, sentence: &str) -> bool {
+    const CONDITIONS: [&str; 4] = ["if", "unless", "provided", "whenever"];
+    /// Before "if" they make a question or a comparison of it.
+    const ASKS: [&str; 19] = [
+        "as", "ask", "asked", "asking", "asks", "check", "checks", "doubt", "even", "find", "know",
+        "knows", "only", "see", "sure", "tell", "tells", "wonder", "what",
+    ];
+    let said = lower_words(claim);
+    let leads = |word: &String| {
+        CONDITIONS.contains(&&**word) || matches!(&**word, "when" | "only" | "with" | "without")
+    };
+    if said.iter().any(leads) {
+        return false;
+    }
+    let claimed = content(claim);
+    let told = sentence.to_lowercase();
+    CONDITIONS.iter().any(|word| {
+        let mut places = told.match_indices(word);
+        let Some((at, _)) = places.find(|(at, word)| is_whole_word(&told, *at, word.len())) else {
+            return false;
+        };
+        let before = lower_words(&told[..at]);
+        let is_asked = before.last().is_some_and(|word| ASKS.contains(&&**word));
+        let behind = &told[at + word.len()..];
+        // "If" first: the condition ends at a comma. Else it goes on to the end of the clause.
+        let end = behind.find([',', ';', '.', ')']).unwrap_or(behind.len());
+        let condition = content(&behind[..end]);
+        let rest = content(&format!("{} {}", &told[..at], &behind[end..]));
+        let is_open = condition.iter().any(|word| !claimed.contains(word));
+        // What is claimed is what is said under the condition, and nothing of the condition itself.
+        let is_said = claimed.intersection(&rest).count() * 2 > claimed.len();
+        !is_asked && is_open && is_said && condition.is_disjoint(&claimed)
+    })
+}
+
+fn is_whole_word(text: &str, at: usize, length: usize) -> bool {
+    let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    !is_letter(text[..at].chars().next_back()) && !is_letter(text[at + length..].chars().next())
+}
+
+/// Whether a claim of things of a kind leaves out what a sentence narrows them by: "Users get support." beside "Users who pay
+/// get support."
+pub(super) fn is_of_some(claim: &str, sentence: &str) -> bool {
+    const NARROW: [&str; 3] = ["who", "whose", "that"];
+    let (said, claimed) = (lower_words(sentence), lower_words(claim));
+    let known = content(claim);
+    said.windows(3).enumerate().any(|(at, words)| {
+        let [noun, narrows, next] = words else {
+            return false;
+        };
+        let is_many =
+            noun.len() > 3 && noun.ends_with('s') || matches!(&**noun, "people" | "children");
+        let before = at.checked_sub(1).map(|at| &*said[at]);
+        let own = claimed.iter().position(|word| word == noun);
+        let goes_on = |own: usize| {
+            let next = claimed.get(own + 1).map_or("", String::as_str);
+            !NARROW.contains(&next) && !matches!(next, "with" | "from" | "in" | "of" | "without")
+        };
+        let is_kind = |own: usize| own == 0 || matches!(&*claimed[own - 1], "all" | "any");
+        let is_set_off = sentence
+            .to_lowercase()
+            .contains(&format!("{noun}, {narrows}"));
+        is_many
+            && NARROW.contains(&&**narrows)
+            && !matches!(before, Some("the" | "these" | "those"))
+            && own.is_some_and(|own| goes_on(own) && is_kind(own))
+            && !is_set_off
+            && !content(next).is_subset(&known)
+    })
+}
+
 /// Whether a claim of what costs nothing stands beside a price: "included at no extra cost" beside "Add-on, $4 per user".
 pub(super) fn is_priced(claim: &str, sentence: &str) -> bool {
     const COSTS: [&str; 6] = ["cost", "costs", "charge", "charges", "fee", "fees"];
@@ -151,28 +224,48 @@ pub(super) fn is_sold_apart(claim: &str, sentence: &str) -> bool {
     apart > others.max().unwrap_or(0)
 }
 
-/// Whether a claim names what a sentence is "unlike": "Unlike in 2019, when we recalled the iron by order, this recall is
-/// voluntary."
+/// Whether a claim names what a sentence is "unlike", or does "instead of": "Unlike in 2019, when we recalled the iron by order,
+/// this recall is voluntary.", "if you build from Git instead of a released package".
 pub(super) fn is_unlike(claim: &str, sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
-    let Some((before, after)) = lower.split_once("unlike ") else {
-        return false;
-    };
-    let (other, own) = match before.trim().is_empty() {
-        // The sentence itself stands behind the last comma.
-        true => match after.rsplit_once(',') {
-            Some(sides) => sides,
-            None => return false,
-        },
-        false => (after, before),
-    };
-    let (other, own, claimed) = (content(other), content(own), content(claim));
+    let claimed_lower = claim.to_lowercase();
+    let claimed = content(claim);
     let has = |side: &BTreeSet<String>, not: &BTreeSet<String>| {
         side.difference(not)
             .filter(|word| claimed.contains(*word))
             .count()
     };
-    !negates(claim) && has(&other, &own) >= 2 && has(&own, &other) >= 1
+    let is_of_other = |other: &str, own: &str| {
+        let (other, own) = (content(other), content(own));
+        !negates(claim) && has(&other, &own) >= 2 && has(&own, &other) >= 1
+    };
+    let unlike = lower.split_once("unlike ").is_some_and(|(before, after)| {
+        // The sentence itself stands behind the last comma.
+        match before.trim().is_empty() {
+            true => after
+                .rsplit_once(',')
+                .is_some_and(|(other, own)| is_of_other(other, own)),
+            false => is_of_other(after, before),
+        }
+    });
+    let instead = [" instead of ", " rather than "].iter().any(|words| {
+        let sides = lower
+            .split_once(words)
+            .filter(|_| !claimed_lower.contains(words));
+        sides.is_some_and(|(before, after)| {
+            let end = after.find([',', ';', ':', '.', ')']).unwrap_or(after.len());
+            let place = before.rfind([',', ';', ':', '(']).map_or(0, |at| at + 1);
+            let (other, own) = (content(&after[..end]), content(&before[place..]));
+            let named = other.difference(&own).count();
+            named > 0 && has(&other, &own) == named && !is_all_of(&own, &other, &claimed)
+        })
+    });
+    unlike || instead
+}
+
+/// Whether a claim names all that one side says of its own.
+fn is_all_of(side: &BTreeSet<String>, not: &BTreeSet<String>, claimed: &BTreeSet<String>) -> bool {
+    side.difference(not).all(|word| claimed.contains(word))
 }
 
 /// Signs of an exception.
@@ -285,6 +378,62 @@ pub(super) fn is_excepted(claim: &str, sentence: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_condition_is_a_part_of_what_is_said() {
+        for (claim, sentence, expected) in [
+            (
+                "You get a discount.",
+                "If you pay by card, you get a discount.",
+                true,
+            ),
+            (
+                "You get a discount.",
+                "You get a discount if you pay by card.",
+                true,
+            ),
+            (
+                "The match takes place on Friday.",
+                "Unless it rains, the match takes place on Friday.",
+                true,
+            ),
+            (
+                "You get a discount if you pay by card.",
+                "If you pay by card, you get a discount.",
+                false,
+            ),
+            (
+                "Card payments get a discount.",
+                "If you pay by card, you get a discount.",
+                false,
+            ),
+            (
+                "He asked if it was open.",
+                "He asked if it was open.",
+                false,
+            ),
+        ] {
+            assert_eq!(
+                is_without_its_condition(claim, sentence),
+                expected,
+                "{claim} / {sentence}"
+            );
+        }
+        let paying = "Users who pay get support.";
+        assert!(is_of_some("Users get support.", paying));
+        assert!(!is_of_some("Users who pay get support.", paying));
+        assert!(!is_of_some("Paying users get support.", paying));
+        assert!(!is_of_some(
+            "Users get support.",
+            "Users, who pay for it, get support."
+        ));
+        let git = "Run it if you build from Git instead of a released package.";
+        assert!(is_unlike(
+            "Run it if you build from a released package.",
+            git
+        ));
+        assert!(!is_unlike("Run it if you build from Git.", git));
+    }
 
     #[test]
     fn what_is_excepted_is_not_meant() {
