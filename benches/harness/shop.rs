@@ -119,7 +119,7 @@ async fn keep_page(appliance: &Appliance, Page { url, bytes }: Page) {
 pub(crate) fn past(key: [u8; 32], now: UnixSeconds) -> Payment {
     let purchase = Purchase::Context(ContextPurchase {
         target_url: SHORT.url.to_owned(),
-        tier: Tier::Cached.name().to_owned(),
+        tier: Tier::Cached,
         choices: Choices::default(),
         excerpt: None,
     });
