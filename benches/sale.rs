@@ -33,7 +33,7 @@ use context402::domain::level::Level;
 use context402::domain::tier::Tier;
 use context402::outside::clock::Clock;
 use context402::outside::facilitator::{
-    Attempt, Facilitator, FacilitatorAuth, FacilitatorSettings, Settlement, Verdict,
+    Attempt, Facilitator, FacilitatorAuth, FacilitatorSettings, Settlement, Verification,
 };
 use context402::state::offers::Offers;
 use context402::store::{self, DueKind};
@@ -571,7 +571,10 @@ async fn call_all(
                 let now = Clock::System.now();
                 let request = facilitator.request(proof, &offer);
                 let verdict = facilitator.verify(&request, now).await;
-                assert!(matches!(verdict, Ok(Verdict::Valid { .. })), "{verdict:?}");
+                assert!(
+                    matches!(verdict, Ok(Verification::Valid { .. })),
+                    "{verdict:?}"
+                );
                 let settlement = facilitator.settle(&request, Attempt::First, now).await;
                 assert!(
                     matches!(settlement, Settlement::Success { .. }),
