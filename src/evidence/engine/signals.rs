@@ -325,7 +325,13 @@ fn bare(text: &str) -> String {
                 bare.push(' ');
             }
             if is_sign {
-                bare.extend([if c == '−' { '-' } else { c }, ' ']);
+                let sign = match c {
+                    '−' => '-',
+                    // 10:30 is 10.30 elsewhere.
+                    ':' => '.',
+                    _ => c,
+                };
+                bare.extend([sign, ' ']);
             }
         }
     }
@@ -542,8 +548,8 @@ fn is_limiting(rest: &str, claim: &str) -> bool {
     is_conditional(rest) || is_placed(rest) || limits && !is_of_another_subject(rest)
 }
 
-/// Whether what a sentence goes on with, behind a comma or in brackets, says where, when or of whom it is so: "cures it (in
-/// mice)", "is free, on Sundays".
+/// Whether what follows a comma or stands in brackets limits a sentence to a place, a time or a group: "cures it (in mice)",
+/// "is free, on Sundays".
 fn is_placed(rest: &str) -> bool {
     let is_apart = rest.starts_with([',', '(', '—', '–']);
     let mut words = rest
@@ -690,6 +696,7 @@ mod tests {
             ("It fell by -5%.", "It fell by 5%.", false),
             ("It fell by −5 %", "It fell by -5%.", true),
             ("A well-known gate", "A well known gate", true),
+            ("It opens at 10:30.", "It opens at 10.30.", true),
         ] {
             assert_eq!(bare(one) == bare(other), is_same, "{one} / {other}");
             assert_eq!(differs_by_sign(one, other), !is_same, "{one} / {other}");
